@@ -21,8 +21,10 @@ struct txn_target {
 static void start(struct txn_target *target)
 {
     const struct txn_target_config *own = &target->config;
-    struct wio_target_config config = {
-        .link = *own->link, .addresses = own->addresses, .tracer = own->tracer, .admission = own->admission};
+    struct wio_target_config config = {.link = *own->link,
+                                       .addresses = own->addresses,
+                                       .tracer = own->tracer,
+                                       .admission = own->admission};
     struct wio_error err = WIO_ERROR_INIT;
     const char *address = own->addresses[own->self];
     config.server = (struct wio_server_config){.self = own->self,

@@ -10,6 +10,7 @@
 #include "store/session/grants.h"
 #include "store/session/inquirer.h"
 #include "store/session/names.h"
+#include "store/session/target_watch.h"
 #include "store/wire/message.h"
 
 /* One connection to a client. */
@@ -35,8 +36,7 @@ struct wio_target {
     uint64_t timer_ns;     /* when it fires; UINT64_MAX: it is not set */
     struct wio_map served; /* client -> struct served: the connection that it has now */
     struct wio_store_names names;
-    struct wio_accounts accounts;
-    struct wio_tracer *tracer; /* may be NULL */
+    struct target_watch watch;
     struct wio_intake *intake; /* NULL: whatever comes is served at once */
     struct wio_backing *backing;
     struct wio_blob out; /* of the message that is being sent */
@@ -196,8 +196,8 @@ static bool admit(void *context, struct wio_link *link, const struct wio_wire_he
         free(served);
         return false;
     }
-    if (target->tracer != NULL) {
-        wio_tracer_client(target->tracer, hello);
+    if (target->watch.tracer != NULL) {
+        wio_tracer_client(target->watch.tracer, hello);
     }
     if (target->intake != NULL) {
         wio_intake_join(target->intake, &served->intake, link, served, now_ns(target));
@@ -284,8 +284,8 @@ static void define(struct wio_target *target, const struct served *served,
                                              served->project)
                        : 0;
     wio_names_define(&target->names, served->peer.client, request, job);
-    if (target->tracer != NULL) {
-        wio_tracer_source(target->tracer, served->peer.client, request);
+    if (target->watch.tracer != NULL) {
+        wio_tracer_source(target->watch.tracer, served->peer.client, request);
     }
     answer(target, served, request, WIO_STORE_OK);
 }
@@ -311,7 +311,8 @@ static void serve_own(struct wio_target *target, const struct served *served,
                                     .received_ns = now,
                                     .locked_ns = now,
                                     .done_ns = now};
-    wio_accounts_answer(&target->accounts, &target->names, request, served->peer.uid, now, &reply);
+    wio_accounts_answer(&target->watch.accounts, &target->names, request, served->peer.uid, now,
+                        &reply);
     say_reply(target, served->peer.client, &reply);
 }
 
@@ -419,46 +420,6 @@ static void message(void *context, struct wio_link *link, const struct wio_wire_
     }
 }
 
-/* ---- what the server has done: for the trace, and for the statistics of jobs ----------------- */
-
-static void watch_waits(void *context, const struct wio_store_request *request,
-                        const struct wio_lock_blockers *blockers, uint64_t at_ns)
-{
-    const struct wio_target *target = context;
-    if (target->tracer != NULL) {
-        wio_tracer_watch.waits(target->tracer, request, blockers, at_ns);
-    }
-}
-
-static void watch_answered(void *context, const struct wio_store_request *request,
-                           const struct wio_store_reply *reply, bool is_logged)
-{
-    struct wio_target *target = context;
-    wio_accounts_count(&target->accounts, request, reply, now_ns(target));
-    if (target->tracer != NULL) {
-        wio_tracer_watch.answered(target->tracer, request, reply, is_logged);
-    }
-}
-
-static void watch_ended(void *context, const struct wio_txn *txn, bool is_committed, uint64_t at_ns)
-{
-    const struct wio_target *target = context;
-    if (target->tracer != NULL) {
-        wio_tracer_watch.ended(target->tracer, txn, is_committed, at_ns);
-    }
-}
-
-static void watch_wounded(void *context, const struct wio_store_push *push, uint64_t at_ns)
-{
-    const struct wio_target *target = context;
-    if (target->tracer != NULL) {
-        wio_tracer_watch.wounded(target->tracer, push, at_ns);
-    }
-}
-
-static const struct wio_server_watch server_watch = {watch_waits, watch_answered, watch_ended,
-                                                     watch_wounded};
-
 /* A client that closes is gone; of one whose network broke the lease decides. */
 static void closed(void *context, struct wio_link *link, enum wio_link_end why)
 {
@@ -500,7 +461,7 @@ void wio_target_destroy(struct wio_target *target)
     wio_link_server_destroy(target->links);
     target->io->ops->timer_destroy(target->timer);
     wio_names_fini(&target->names);
-    wio_accounts_fini(&target->accounts);
+    wio_accounts_fini(&target->watch.accounts);
     wio_blob_fini(&target->out);
     free(target);
 }
@@ -514,14 +475,14 @@ static enum wio_status make_parts(struct wio_target *target, const struct wio_ta
 {
     const struct wio_alloc heap = WIO_ALLOC_HEAP;
     struct wio_io *io = target->io;
-    WIO_TRY(wio_accounts_init(&target->accounts, io->ops->unix_ns(io) - io->ops->now_ns(io),
+    WIO_TRY(wio_accounts_init(&target->watch.accounts, io->ops->unix_ns(io) - io->ops->now_ns(io),
                               config->admin));
     struct wio_server_config server = config->server;
     server.lease_ns = config->link.limits.silence_ns;
     server.ops = &server_ops;
     server.context = target;
-    server.watch = &server_watch;
-    server.watch_context = target;
+    server.watch = &target_watch_ops;
+    server.watch_context = &target->watch;
     target->timer = target->io->ops->timer_create(target->io, fire, target);
     target->links = wio_link_server_create(target->io, &target->link, &link_events, target);
     if (target->timer == NULL || target->links == NULL) {
@@ -549,9 +510,10 @@ enum wio_status wio_target_create(struct wio_io *io, const struct wio_target_con
     target->link = config->link;
     target->link.features.bits[0] |= WIO_STORE_FEATURE_JOBS;
     target->timer_ns = UINT64_MAX;
-    target->tracer = config->tracer;
-    if (target->tracer != NULL) {
-        wio_tracer_clock(target->tracer, clock_of, target);
+    target->watch.io = io;
+    target->watch.tracer = config->tracer;
+    if (target->watch.tracer != NULL) {
+        wio_tracer_clock(target->watch.tracer, clock_of, target);
     }
     if (config->servers_key != NULL) {
         WIO_TRY(wio_link_keys_begin(err));
