@@ -3,7 +3,7 @@
  * Whether an epoll set has had an event since it was last looked at, without a system call: the
  * kernel writes a completion of aio (io_submit(2), IOCB_CMD_POLL) into memory of this process, in
  * the call that makes the event. What happens before that call returns, and before what follows
- * from it, is seen by a look at that memory: docs/adr/0066.
+ * from it, is seen by a look at that memory: docs/adr/0027.
  *
  *     if (wio_bell_has_rung(&bell)) {
  *         lock; wio_bell_answer(&bell, take_all, context); unlock

@@ -137,6 +137,7 @@ static enum wio_status check(const struct wio_link_config *config, const char *a
     return wio_link_address_parse(address, &parsed, err);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a seam, a call back with its context, and an error */
 enum wio_status wio_link_connect(struct wio_io *io, const char *address,
                                  const struct wio_link_config *config,
                                  const struct wio_wire_hello *hello,

@@ -22,6 +22,7 @@ static enum wio_status check_link(const struct redo_segment *before,
                          segment->epoch);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a seam, a call back with its context, and an error */
 static enum wio_status scan_segment(const struct redo_segments *segments, uint32_t index,
                                     struct wio_blob *bytes, struct redo_position *position,
                                     uint64_t from, wio_log_visit *visit, void *context,

@@ -49,6 +49,7 @@ static enum wio_status find_proof_of_damage(const uint8_t *data, size_t size, co
     return WIO_OK;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a seam, a call back with its context, and an error */
 enum wio_status redo_scan_bytes(const uint8_t *data, size_t size, const char *name,
                                 struct redo_position *position, uint64_t from, wio_log_visit *visit,
                                 void *context, struct wio_error *err)

@@ -213,6 +213,7 @@ static enum wio_status flush(struct wio_backing *backing, struct wio_error *err)
 
 /* ---- segments ------------------------------------------------------------------------------ */
 
+/* NOLINTNEXTLINE(readability-function-size): a seam, a call back with its context, and an error */
 static enum wio_status read_bytes(struct wio_backing *backing, uint64_t file, uint32_t segment,
                                   uint64_t offset, void *data, size_t size, size_t *got_out,
                                   struct wio_error *err)

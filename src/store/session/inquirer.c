@@ -120,6 +120,7 @@ void wio_inquirer_set_addresses(struct wio_inquirer *inquirer, const char *const
     }
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a seam, a call back with its context, and an error */
 enum wio_status wio_inquirer_create(struct wio_io *io, const struct wio_link_config *config,
                                     const struct wio_link_key *servers_key,
                                     const char *const *addresses, uint16_t targets,

@@ -9,7 +9,7 @@
  * of the policy. So what waits is in one queue, and not in the buffers of sockets.
  *
  * A request is done for admission when the server's logic returns. One that waits for a lock or
- * for the log then holds no place (docs/adr/0060): admission never waits for a lock, and what
+ * for the log then holds no place (docs/adr/0025): admission never waits for a lock, and what
  * ends transactions is not refused.
  *
  * One thread: the loop's. The caller gives the time.

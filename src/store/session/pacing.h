@@ -6,7 +6,7 @@
  * What begins a transaction, or is none of one, holds no lock yet: it waits for the window of its
  * target, and where it is refused it is sent again with the same number, without the coordinator
  * hearing of it. All other requests are sent at once: a transaction that holds locks waits for no
- * window (docs/adr/0060). With a target that knows no admission nothing waits.
+ * window (docs/adr/0025). With a target that knows no admission nothing waits.
  *
  * One thread: the loop's. The caller gives the time.
  */

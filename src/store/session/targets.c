@@ -204,6 +204,7 @@ static enum wio_status begin(struct wio_targets *targets, uint16_t index, const 
     return connect_to(one, err);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a seam, a call back with its context, and an error */
 enum wio_status wio_targets_create(struct wio_io *io, const struct wio_link_config *config,
                                    const struct wio_wire_hello *hello, const char *const *addresses,
                                    uint16_t count, const struct wio_targets_events *events,

@@ -429,6 +429,7 @@ static enum wio_status check_vote(const struct wio_stable *stable, const struct 
                                (unsigned long long)txn->number, (unsigned long long)txn->client);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a seam, a call back with its context, and an error */
 enum wio_status wio_stable_prepare(struct wio_stable *stable, const struct wio_txn *txn,
                                    const uint16_t *participants, uint16_t participant_count,
                                    const struct wio_redo_change *changes, size_t count,
