@@ -160,12 +160,12 @@ void wio_coord_push(struct wio_coord *coord, uint16_t target, const struct wio_s
  * and NO_LEASE.
  */
 void wio_coord_back(struct wio_coord *coord, uint16_t target, bool is_new, uint64_t now_ns);
-/* The request of this number, while it is under way; NULL: it is not. Borrowed. */
-const struct wio_store_request *wio_coord_request(const struct wio_coord *coord, uint16_t target,
+/* The request of this number at a target, while it is under way; NULL: it is not. Borrowed. */
+const struct wio_store_request *wio_coord_request(const struct wio_coord *coord, uint16_t index,
                                                   uint64_t number);
 /* Give the operations of its transaction that were issued behind this one at the target to `send`
  * again, in their order. */
-void wio_coord_send_behind(struct wio_coord *coord, uint16_t target, uint64_t number);
+void wio_coord_send_behind(struct wio_coord *coord, uint16_t index, uint64_t number);
 /* Pauses that are over, votes that are late. */
 void wio_coord_tick(struct wio_coord *coord, uint64_t now_ns);
 uint64_t wio_coord_deadline_ns(const struct wio_coord *coord);

@@ -92,7 +92,7 @@ enum wio_status serve_admin_begin(struct serve_admin *admin, const struct wio_se
 {
     const struct wio_alloc heap = WIO_ALLOC_HEAP;
     struct wio_admit_settings settings = settings_of(config, io, targets, log_bytes);
-    struct serve_policy policy;
+    struct serve_policy policy = {0};
     admin->config = config;
     admin->count = targets;
     (void)pthread_mutex_init(&admin->mutex, NULL);
@@ -176,7 +176,7 @@ static enum wio_status change(struct serve_admin *admin, const struct serve_poli
 
 enum wio_status serve_admin_reload(struct serve_admin *admin, struct wio_error *err)
 {
-    struct serve_policy policy;
+    struct serve_policy policy = {0};
     WIO_TRY(read_policy(admin, &policy, err));
     return change(admin, &policy, err);
 }

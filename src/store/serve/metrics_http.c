@@ -69,8 +69,9 @@ static enum wio_status load(struct http_library *library, struct wio_error *err)
     if (library->handle != NULL && find_functions(library)) {
         return WIO_OK;
     }
-    return wio_error_set(err, WIO_ERR_UNSUPPORTED, NULL, WIO_ERROR_NO_OFFSET,
-                         "--metrics: cannot load %s: %s", LIBRARY, dlerror());
+    (void)wio_error_set(err, WIO_ERR_UNSUPPORTED, NULL, WIO_ERROR_NO_OFFSET,
+                        "--metrics: cannot load %s: %s", LIBRARY, dlerror());
+    return WIO_ERR_UNSUPPORTED;
 }
 
 /* ---- answers ------------------------------------------------------------------------------- */
@@ -106,6 +107,7 @@ static enum MHD_Result answer_metrics(const struct serve_http *http,
     return result;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): as libmicrohttpd calls it */
 static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *data,
                               size_t *data_bytes, void **state)
