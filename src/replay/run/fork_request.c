@@ -29,27 +29,26 @@ struct batch {
     struct passed_fd items[BATCH_FDS];
 };
 
-/* As CMSG_DATA lays it out: nothing lies between a header and descriptors. */
-struct control {
+/* cmsg(3): aligned as the header, with room for a batch. */
+union control {
     struct cmsghdr header;
-    int fds[BATCH_FDS];
+    unsigned char bytes[CMSG_SPACE(BATCH_FDS * sizeof(int))];
 };
-_Static_assert(sizeof(struct cmsghdr) == CMSG_LEN(0), "descriptors follow the header");
 
 /* ---- messages ---- */
 
 static bool send_fds(int socket, void *data, size_t bytes, const int *fds, size_t count)
 {
-    struct control control = {.header = {.cmsg_level = SOL_SOCKET,
-                                         .cmsg_type = SCM_RIGHTS,
-                                         .cmsg_len = CMSG_LEN(count * sizeof(int))}};
+    union control control = {.header = {.cmsg_level = SOL_SOCKET,
+                                        .cmsg_type = SCM_RIGHTS,
+                                        .cmsg_len = CMSG_LEN(count * sizeof(int))}};
     struct iovec part = {data, bytes};
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
                              .msg_control = &control,
                              .msg_controllen = CMSG_SPACE(count * sizeof(int))};
     ssize_t sent;
-    memcpy(control.fds, fds, count * sizeof(int));
+    memcpy(CMSG_DATA(&control.header), fds, count * sizeof(int));
     while ((sent = sendmsg(socket, &message, MSG_NOSIGNAL)) < 0 &&
            (errno == EINTR || errno == ETOOMANYREFS)) {
         wio_clock_sleep_ns(errno == EINTR ? 0 : FULL_NAP_NS);
@@ -60,7 +59,7 @@ static bool send_fds(int socket, void *data, size_t bytes, const int *fds, size_
 /* Bytes received, 0 = end, -1 with errno. `fds`: BATCH_FDS of them. */
 static ssize_t receive_fds(int socket, void *data, size_t bytes, int *fds, size_t *count_out)
 {
-    struct control control = {0};
+    union control control = {0};
     struct iovec part = {data, bytes};
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
@@ -72,7 +71,7 @@ static ssize_t receive_fds(int socket, void *data, size_t bytes, int *fds, size_
     }
     if (got > 0 && control.header.cmsg_type == SCM_RIGHTS) {
         *count_out = (control.header.cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        memcpy(fds, control.fds, *count_out * sizeof(int));
+        memcpy(fds, CMSG_DATA(&control.header), *count_out * sizeof(int));
     }
     return got;
 }
@@ -179,7 +178,7 @@ int rp_fork_next(int listener, struct rp_fork_request *request_out, int *channel
 bool rp_fork_take(int channel, const struct rp_fork_request *request, uint32_t table,
                   struct rp_start *start_out)
 {
-    struct batch batch;
+    struct batch batch = {0};
     int fds[BATCH_FDS];
     size_t count;
     ssize_t got = receive_fds(channel, &batch, sizeof(batch), fds, &count);

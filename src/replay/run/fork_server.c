@@ -46,7 +46,7 @@ static void fork_one(const struct rp_run *run, int listener, int channel,
 static bool answer(const struct rp_run *run, int listener)
 {
     int channel;
-    struct rp_fork_request request;
+    struct rp_fork_request request = {0};
     int got = rp_fork_next(listener, &request, &channel);
     if (got < 0) {
         rp_board_fail_sys(run->board, "the fork server of the replay cannot read a request");
