@@ -133,6 +133,8 @@ enum wio_store_whence { WIO_STORE_WHENCE_SET = 0, WIO_STORE_WHENCE_ADD = 1 };
 
 /* Of the features of class 0: kinds 3 to 5 are understood. */
 #define WIO_STORE_FEATURE_JOBS 1u
+/* .. FLAG_COMMIT is. */
+#define WIO_STORE_FEATURE_LAST 2u
 
 /* JOB_CLEAR */
 enum wio_store_job_clear {

@@ -127,7 +127,8 @@ static void finish(struct actor *actor, struct wio_coord_txn *txn)
 {
     struct wio_store_request request = request_of(actor, actor->last);
     uint64_t now_ns = wio_session_now_ns(actor->client->session);
-    if (wio_coord_finish(txn, (uint16_t)request.segment, &request, actor->last, now_ns) != WIO_OK) {
+    if (wio_coord_finish(txn, (uint16_t)request.segment, &request, actor->last, true, now_ns) !=
+        WIO_OK) {
         sim_fail("a last operation could not be issued");
     }
 }

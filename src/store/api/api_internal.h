@@ -290,6 +290,8 @@ bool api_plan_is_single(const struct api_op *op);
 /* A write of one request, of whose answer its caller needs nothing. Its request is there then. */
 WIO_MUST_CHECK bool api_plan_keep(struct api_op *op);
 struct wio_store_request api_plan_request(const struct api_op *op, const struct api_request *from);
+/* The same with the caller's job, call site and deadline. */
+struct wio_store_request api_op_request(const struct api_op *op, const struct api_request *one);
 
 /* take.c */
 void api_take(struct api_op *op, uint32_t index, const struct wio_store_reply *reply);

@@ -320,7 +320,7 @@ static enum wio_status prepare(struct wio_store *store, const struct wio_store_p
     if (store->link.auth != WIO_WIRE_AUTH_OPEN) {
         WIO_TRY(wio_link_keys_begin(err));
     }
-    store->link.features.bits[0] |= WIO_STORE_FEATURE_JOBS;
+    store->link.features.bits[0] |= WIO_STORE_FEATURE_JOBS | WIO_STORE_FEATURE_LAST;
     introduce(store, params, job);
     return WIO_OK;
 }

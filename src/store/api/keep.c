@@ -27,7 +27,7 @@ void api_kept_drop(struct api_txn *txn)
 enum wio_status api_kept_send(struct api_txn *txn)
 {
     const struct api_request *one = &txn->kept->requests[0];
-    struct wio_store_request request = api_plan_request(txn->kept, one);
+    const struct wio_store_request request = api_op_request(txn->kept, one);
     WIO_TRY(wio_coord_issue(txn->coord, one->target, &request, 0));
     txn->is_kept_sent = true;
     return WIO_OK;
@@ -36,7 +36,7 @@ enum wio_status api_kept_send(struct api_txn *txn)
 enum wio_status api_kept_commit(struct api_txn *txn)
 {
     const struct api_request *one = &txn->kept->requests[0];
-    struct wio_store_request request = api_plan_request(txn->kept, one);
+    const struct wio_store_request request = api_op_request(txn->kept, one);
     WIO_TRY(wio_session_finish(txn->store->data, txn->coord, one->target, &request, 0));
     txn->is_kept_sent = true;
     return WIO_OK;

@@ -135,7 +135,7 @@ static enum wio_status finish_by_votes(struct wio_coord_txn *txn, uint16_t targe
 
 enum wio_status wio_coord_finish(struct wio_coord_txn *txn, uint16_t target,
                                  const struct wio_store_request *request, uint32_t tag,
-                                 uint64_t now_ns)
+                                 bool may_commit, uint64_t now_ns)
 {
     struct wio_store_request own = *request;
     coord_set_now(txn->coord, now_ns);
@@ -147,11 +147,12 @@ enum wio_status wio_coord_finish(struct wio_coord_txn *txn, uint16_t target,
     if (!is_alone && coord_is_stable(txn) && txn->txn.attempt == 1) {
         return finish_by_votes(txn, target, request, tag);
     }
-    if (is_alone) {
+    bool commits = is_alone && may_commit;
+    if (commits) {
         own.flags |= WIO_STORE_FLAG_COMMIT | (txn->flags & WIO_STORE_FLAG_STABLE);
     }
     WIO_TRY(wio_coord_issue(txn, target, &own, tag));
-    txn->is_finishing = !is_alone;
+    txn->is_finishing = !commits;
     return WIO_OK;
 }
 

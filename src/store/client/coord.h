@@ -138,11 +138,12 @@ WIO_MUST_CHECK enum wio_status wio_coord_issue(struct wio_coord_txn *txn, uint16
  * WIO_ERR_BUSY: as for wio_coord_issue; nothing was decided. */
 WIO_MUST_CHECK enum wio_status wio_coord_commit(struct wio_coord_txn *txn, uint64_t now_ns);
 /* The last operation at a target, which neither reads nor asks for a size, and the commit; all
- * before it were answered. `part` comes for it, then what comes after wio_coord_commit. Errors of
- * wio_coord_issue, after which nothing was done. */
+ * before it were answered. `part` comes for it, then what comes after wio_coord_commit.
+ * `may_commit`: the target understands FLAG_COMMIT. Errors of wio_coord_issue, after which nothing
+ * was done. */
 WIO_MUST_CHECK enum wio_status wio_coord_finish(struct wio_coord_txn *txn, uint16_t target,
                                                 const struct wio_store_request *request,
-                                                uint32_t tag, uint64_t now_ns);
+                                                uint32_t tag, bool may_commit, uint64_t now_ns);
 /* Abort, and do not begin again: `ended` follows with FAILED and ABORTED. Nothing happens where the
  * outcome is decided. */
 void wio_coord_give_up(struct wio_coord_txn *txn, uint64_t now_ns);

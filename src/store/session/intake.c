@@ -5,6 +5,7 @@
 
 #include "admit/negotiate.h"
 #include "base/cleanup.h"
+#include "base/pick.h"
 #include "store/session/intake_internal.h"
 
 /* Without a request for so long, a target was idle. */
@@ -59,9 +60,11 @@ static uint32_t flags_of(const struct wio_store_request *request)
     return WIO_ADMIT_REJECT | (holds ? WIO_ADMIT_HOLDS : 0u);
 }
 
+/* Of a request whose size nothing has checked yet: no more than one may move. */
 static uint64_t moved_bytes(const struct wio_store_request *request)
 {
-    return request->op == WIO_STORE_READ ? request->size : request->data_size;
+    uint64_t bytes = request->op == WIO_STORE_READ ? request->size : request->data_size;
+    return wio_smaller(bytes, WIO_STORE_DATA_MAX);
 }
 
 static struct wio_admit_request ask_of(const struct wio_intake_client *client,
@@ -243,20 +246,19 @@ static void refuse_plainly(struct wio_intake *intake, struct wio_intake_client *
 
 static void let_go(struct wio_intake *intake, uint64_t now_ns)
 {
-    uint64_t next_ns = UINT64_MAX;
     if (intake->holds_ns > now_ns) {
         return;
     }
+    intake->holds_ns = UINT64_MAX; /* what was read ahead may hold a client again */
     for (uint32_t i = 0; i < intake->clients_room; i++) {
         struct wio_intake_client *client = intake->clients[i];
         if (client != NULL && client->held_until_ns != 0 && client->held_until_ns <= now_ns) {
             client->held_until_ns = 0;
             wio_link_hold(client->link, false);
         } else if (client != NULL && client->held_until_ns != 0) {
-            next_ns = earlier(next_ns, client->held_until_ns);
+            intake->holds_ns = earlier(intake->holds_ns, client->held_until_ns);
         }
     }
-    intake->holds_ns = next_ns;
 }
 
 /* ---- requests that come -------------------------------------------------------------------- */

@@ -289,8 +289,9 @@ enum wio_status wio_session_finish(struct wio_session *session, struct wio_coord
                                    uint16_t target, const struct wio_store_request *request,
                                    uint32_t tag)
 {
+    bool may_commit = wio_targets_knows(session->targets, target, 0, WIO_STORE_FEATURE_LAST);
     enum wio_status status =
-        wio_coord_finish(txn, target, request, tag, wio_session_now_ns(session));
+        wio_coord_finish(txn, target, request, tag, may_commit, wio_session_now_ns(session));
     set_timer(session);
     return status;
 }

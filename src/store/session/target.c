@@ -508,7 +508,7 @@ enum wio_status wio_target_create(struct wio_io *io, const struct wio_target_con
     }
     target->io = io;
     target->link = config->link;
-    target->link.features.bits[0] |= WIO_STORE_FEATURE_JOBS;
+    target->link.features.bits[0] |= WIO_STORE_FEATURE_JOBS | WIO_STORE_FEATURE_LAST;
     target->timer_ns = UINT64_MAX;
     target->watch.io = io;
     target->watch.tracer = config->tracer;

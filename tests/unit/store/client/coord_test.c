@@ -311,7 +311,7 @@ static void a_wound_may_find_a_single_operation_done(void **state)
 static enum wio_status finish(uint16_t target)
 {
     struct wio_store_request request = {.op = WIO_STORE_WRITE, .file = 1};
-    return wio_coord_finish(stage.txn, target, &request, 0, stage.now_ns);
+    return wio_coord_finish(stage.txn, target, &request, 0, true, stage.now_ns);
 }
 
 static void the_last_operation_commits(void **state)
@@ -329,6 +329,22 @@ static void the_last_operation_commits(void **state)
     assert_int_equal(stage.parts, 2);
     assert_ended(WIO_COORD_COMMITTED, WIO_STORE_OK);
     expect_silence();
+}
+
+/* A target of before knows no FLAG_COMMIT: the commit is a message of its own. */
+static void an_older_target_gets_a_commit(void **state)
+{
+    (void)state;
+    begin(WIO_STORE_FLAG_STABLE);
+    struct wio_store_request request = {.op = WIO_STORE_WRITE, .file = 1};
+    assert_int_equal(wio_coord_finish(stage.txn, 0, &request, 0, false, stage.now_ns), WIO_OK);
+    const struct wio_store_request *last = expect(0, WIO_STORE_WRITE);
+    assert_int_equal(last->flags & WIO_STORE_FLAG_COMMIT, 0);
+    ok(0, last);
+    const struct wio_store_request *commit = expect(0, WIO_STORE_COMMIT);
+    assert_int_equal(commit->flags & WIO_STORE_FLAG_STABLE, WIO_STORE_FLAG_STABLE);
+    ok(0, commit);
+    assert_ended(WIO_COORD_COMMITTED, WIO_STORE_OK);
 }
 
 /* It waits for a lock there: a wound ends it, and where it came too late it has committed. */
@@ -775,6 +791,7 @@ int main(void)
         TEST(a_wound_ends_its_attempt_only),
         TEST(a_wound_may_find_a_single_operation_done),
         TEST(the_last_operation_commits),
+        TEST(an_older_target_gets_a_commit),
         TEST(a_last_operation_can_be_wounded),
         TEST(a_last_operation_that_is_lost_is_not_known),
         TEST(the_last_operation_votes),

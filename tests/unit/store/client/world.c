@@ -187,9 +187,9 @@ static void issue(struct world_actor *actor, struct wio_coord_txn *txn, uint32_t
 static void finish(const struct world *world, struct world_actor *actor, struct wio_coord_txn *txn)
 {
     struct wio_store_request request = request_of(actor, actor->last);
-    assert_int_equal(
-        wio_coord_finish(txn, (uint16_t)request.segment, &request, actor->last, world->now_ns),
-        WIO_OK);
+    assert_int_equal(wio_coord_finish(txn, (uint16_t)request.segment, &request, actor->last, true,
+                                      world->now_ns),
+                     WIO_OK);
 }
 
 static void on_run(void *context, struct wio_coord_txn *txn, void *user)
