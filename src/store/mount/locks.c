@@ -195,6 +195,15 @@ int mount_lock(const char *path, struct fuse_file_info *info, int command, struc
     return code;
 }
 
+static int give_back_locked(struct mount_locks *locks, const struct mount_handle *open,
+                            const struct mount_held *what)
+{
+    (void)pthread_mutex_lock(&locks->mutex);
+    const int code = give_back(locks, open, &what->range, what->owner);
+    (void)pthread_mutex_unlock(&locks->mutex);
+    return code;
+}
+
 int mount_flock(const char *path, struct fuse_file_info *info, int operation)
 {
     struct mount_locks *locks = &mount_this()->locks;
@@ -203,11 +212,16 @@ int mount_flock(const char *path, struct fuse_file_info *info, int operation)
                                       .owner = info->lock_owner,
                                       .is_exclusive = (operation & LOCK_EX) != 0};
     (void)path;
-    if ((operation & LOCK_UN) == 0) {
-        return take(locks, open, &wanted, (operation & LOCK_NB) == 0);
+    if ((operation & LOCK_UN) != 0) {
+        return give_back_locked(locks, open, &wanted);
     }
-    (void)pthread_mutex_lock(&locks->mutex);
-    const int code = give_back(locks, open, &wanted.range, wanted.owner);
-    (void)pthread_mutex_unlock(&locks->mutex);
+    int code = take(locks, open, &wanted, false);
+    if (code == -EAGAIN) { /* flock(2): to convert a lock, "the existing lock is first removed" */
+        const int given = give_back_locked(locks, open, &wanted);
+        if (given != 0 || (operation & LOCK_NB) != 0) {
+            return given != 0 ? given : code;
+        }
+        code = take(locks, open, &wanted, true);
+    }
     return code;
 }

@@ -355,6 +355,20 @@ class Mount(unittest.TestCase):
         holder.close()
         self.assertEqual(self.end(other), (0, ""))
 
+    def test_a_conversion_gives_the_shared_lock_up(self):
+        """flock(2): "the existing lock is first removed": two that want more do not wait for each other."""
+        one = open(self.path("f"), "w+b")
+        fcntl.flock(one, fcntl.LOCK_SH)
+        other = subprocess.Popen([sys.executable, "-c", "import fcntl, sys\nfile = open(sys.argv[1], 'r+b')\n"
+                                  "fcntl.flock(file, fcntl.LOCK_SH)\nprint('shared', flush=True)\n"
+                                  "fcntl.flock(file, fcntl.LOCK_EX)\nprint('got')", self.path("f")],
+                                 stdout=subprocess.PIPE, text=True)
+        self.assertEqual(other.stdout.readline(), "shared\n")
+        fcntl.flock(one, fcntl.LOCK_EX)
+        fcntl.flock(one, fcntl.LOCK_UN)
+        self.assertEqual(other.communicate(timeout=WAIT)[0], "got\n")
+        one.close()
+
     def test_a_killed_mount_gives_its_locks_back(self):
         point, other = self.second_mount()
         with open(self.path("f"), "w+b"):
