@@ -88,3 +88,11 @@ uint32_t api_caller_add(struct wio_store *store, const char *job, size_t bytes)
     callers->jobs[callers->count++] = caller; /* ids are 1, 2, 3, .. */
     return id;
 }
+
+struct wio_store_request api_op_request(const struct api_op *op, const struct api_request *one)
+{
+    struct wio_store_request request = api_plan_request(op, one);
+    request.source = api_caller_of_data(op->store, op->place.source, op->job);
+    request.deadline_ns = op->deadline_ns;
+    return request;
+}

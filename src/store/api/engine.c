@@ -78,14 +78,6 @@ static void feed_later(struct wio_store *store)
 
 /* ---- operations ---------------------------------------------------------------------------- */
 
-struct wio_store_request api_op_request(const struct api_op *op, const struct api_request *one)
-{
-    struct wio_store_request request = api_plan_request(op, one);
-    request.source = api_caller_of_data(op->store, op->place.source, op->job);
-    request.deadline_ns = op->deadline_ns;
-    return request;
-}
-
 static void issue(struct api_op *op)
 {
     struct api_txn *txn = op->txn;
