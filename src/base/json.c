@@ -111,6 +111,11 @@ void wio_json_string(struct wio_json *json, const char *key, const char *text)
     wio_json_text(json, key, text, strlen(text));
 }
 
+void wio_json_known(struct wio_json *json, const char *key, const char *text)
+{
+    wio_json_string(json, key, text[0] != '\0' ? text : NULL);
+}
+
 void wio_json_text(struct wio_json *json, const char *key, const char *text, size_t bytes)
 {
     begin_item(json, key);

@@ -36,6 +36,8 @@ void wio_json_array_begin(struct wio_json *json, const char *key);
 void wio_json_array_end(struct wio_json *json);
 void wio_json_string(struct wio_json *json, const char *key, const char *text);
 void wio_json_text(struct wio_json *json, const char *key, const char *text, size_t bytes);
+/* null where the text is empty: it is not known. */
+void wio_json_known(struct wio_json *json, const char *key, const char *text);
 void wio_json_u64(struct wio_json *json, const char *key, uint64_t value);
 void wio_json_i64(struct wio_json *json, const char *key, int64_t value);
 /* Shortest text that reads back as the same double. */

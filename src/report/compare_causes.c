@@ -170,15 +170,6 @@ void wio_report_causes_text(const struct wio_report_causes *causes, size_t top, 
 
 /* ---- JSON ---- */
 
-static void put_text(struct wio_json *json, const char *key, const char *text)
-{
-    if (text[0] == '\0') {
-        wio_json_null(json, key);
-    } else {
-        wio_json_string(json, key, text);
-    }
-}
-
 static void put_finding(const struct wio_report_run *run, const struct wio_finding *finding,
                         struct wio_json *json)
 {
@@ -187,16 +178,10 @@ static void put_finding(const struct wio_report_run *run, const struct wio_findi
     wio_report_place(run->explanation, run->sources, finding->step, &place);
     wio_json_bool(json, "general", finding->is_general);
     wio_json_string(json, "title", finding->title);
-    put_text(json, "function", place.function);
-    put_text(json, "file", place.file);
-    if (place.line == 0) {
-        wio_json_null(json, "line");
-    } else {
-        wio_json_u64(json, "line", place.line);
-    }
-    put_text(json, "path",
-             finding->path == WIO_SEVERAL_FILES ? ""
-                                                : wio_report_path(run->explanation, finding->path));
+    wio_report_place_json(&place, json);
+    wio_json_known(
+        json, "path",
+        finding->path == WIO_SEVERAL_FILES ? "" : wio_report_path(run->explanation, finding->path));
     wio_json_array_begin(json, "ranks");
     for (int32_t rank = 0; (rank = wio_rank_set_next(&finding->ranks, rank)) >= 0; rank++) {
         wio_json_i64(json, NULL, rank);

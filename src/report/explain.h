@@ -42,6 +42,8 @@ void wio_report_place_of(const struct wio_trace *trace, struct wio_sources *sour
                          uint32_t source, uint32_t frame, struct wio_report_place *place_out);
 void wio_report_place(const struct wio_explanation *explanation, struct wio_sources *sources,
                       uint32_t step, struct wio_report_place *place_out);
+/* Its function, file and line; null: not known. */
+void wio_report_place_json(const struct wio_report_place *place, struct wio_json *json);
 /* The change of a finding and what it gains: a line, or nothing. Then how to know more. */
 void wio_report_gain(const struct wio_explanation *explanation,
                      const struct wio_report_explain *how, uint32_t at, FILE *out);

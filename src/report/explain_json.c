@@ -19,28 +19,12 @@ static double seconds(uint64_t ns)
     return (double)ns / 1e9;
 }
 
-/* "" is what is not known. */
-static void put_text(struct explanation_json *writer, const char *key, const char *text)
-{
-    if (text[0] == '\0') {
-        wio_json_null(&writer->json, key);
-    } else {
-        wio_json_string(&writer->json, key, text);
-    }
-}
-
 static void put_place(struct explanation_json *writer, uint32_t step)
 {
     struct wio_report_place place;
 
     wio_report_place(writer->explanation, writer->how->sources, step, &place);
-    put_text(writer, "function", place.function);
-    put_text(writer, "file", place.file);
-    if (place.line == 0) {
-        wio_json_null(&writer->json, "line");
-    } else {
-        wio_json_u64(&writer->json, "line", place.line);
-    }
+    wio_report_place_json(&place, &writer->json);
 }
 
 static void put_library(struct explanation_json *writer, uint32_t step)
@@ -48,8 +32,8 @@ static void put_library(struct explanation_json *writer, uint32_t step)
     struct wio_report_place place;
 
     wio_report_place(writer->explanation, writer->how->sources, step, &place);
-    put_text(writer, "library", place.library);
-    put_text(writer, "library_call", place.called);
+    wio_json_known(&writer->json, "library", place.library);
+    wio_json_known(&writer->json, "library_call", place.called);
 }
 
 static const char *op_of(const struct explanation_json *writer, uint32_t step)
@@ -73,7 +57,7 @@ static void put_path(struct explanation_json *writer, uint32_t path)
     if (path == WIO_SEVERAL_FILES) {
         wio_json_null(&writer->json, "path");
     } else {
-        put_text(writer, "path", wio_report_path(writer->explanation, path));
+        wio_json_known(&writer->json, "path", wio_report_path(writer->explanation, path));
     }
 }
 
@@ -84,7 +68,7 @@ static void put_evidence(struct explanation_json *writer, const struct wio_findi
         const struct wio_finding_item *item = &finding->evidence[i];
         wio_json_object_begin(&writer->json, item->key);
         wio_json_double(&writer->json, "value", item->value);
-        put_text(writer, "unit", item->unit);
+        wio_json_known(&writer->json, "unit", item->unit);
         wio_json_object_end(&writer->json);
     }
     wio_json_object_end(&writer->json);
@@ -94,17 +78,17 @@ static void put_change(struct explanation_json *writer, const struct wio_finding
                        const struct wio_gain *gain)
 {
     wio_json_object_begin(&writer->json, "change");
-    put_text(writer, "text", finding->change);
-    put_text(writer, "predict_options", finding->predict_options);
+    wio_json_known(&writer->json, "text", finding->change);
+    wio_json_known(&writer->json, "predict_options", finding->predict_options);
     wio_json_double(&writer->json, "gain_s", gain->gain_s);
     wio_json_double(&writer->json, "gain_low_s", gain->low_s);
     wio_json_double(&writer->json, "gain_high_s", gain->high_s);
     wio_json_double(&writer->json, "gain_with_s", gain->with_s);
     wio_json_string(&writer->json, "gain_basis", wio_gain_basis_name(gain->basis));
     wio_json_bool(&writer->json, "gain_is_assumed", gain->is_assumed);
-    put_text(writer, "network_fs", gain->network);
+    wio_json_known(&writer->json, "network_fs", gain->network);
     wio_json_double(&writer->json, "predicted_s", gain->predicted_s);
-    put_text(writer, "no_gain", gain->why);
+    wio_json_known(&writer->json, "no_gain", gain->why);
     wio_json_object_end(&writer->json);
 }
 
@@ -120,14 +104,15 @@ static void put_finding(struct explanation_json *writer, uint32_t at)
     wio_json_double(json, "seconds", finding->seconds);
     wio_json_double(json, "share", finding->share);
     wio_json_string(json, "title", finding->title);
-    put_text(writer, "detail", finding->detail);
+    wio_json_known(&writer->json, "detail", finding->detail);
     wio_json_string(json, "op", op_of(writer, finding->step));
     put_place(writer, finding->step);
     put_library(writer, finding->step);
     wio_json_null(json, "language");
     put_ranks(writer, &finding->ranks);
     put_path(writer, finding->path);
-    put_text(writer, "layout", wio_report_finding_layout(writer->explanation, finding));
+    wio_json_known(&writer->json, "layout",
+                   wio_report_finding_layout(writer->explanation, finding));
     wio_json_null(json, "dataset");
     wio_json_double(json, "others_wait_s", finding->others_wait_s);
     put_evidence(writer, finding);
@@ -194,8 +179,8 @@ static void put_class(struct explanation_json *writer, const struct wio_wait_cla
         wio_json_double(json, "share", part->relative * class->scale);
         if (part->cause == WIO_NO_STEP) {
             wio_json_string(json, "op", wio_step_op_name(WIO_OP_CHAIN));
-            put_text(writer, "function", "");
-            put_text(writer, "file", "");
+            wio_json_known(&writer->json, "function", "");
+            wio_json_known(&writer->json, "file", "");
             wio_json_null(json, "line");
             wio_json_null(json, "path");
         } else {

@@ -158,3 +158,14 @@ const char *wio_report_finding_layout(const struct wio_explanation *explanation,
         explanation->trace,
         wio_trace_file(explanation->trace, patterns->files[finding->path].info));
 }
+
+void wio_report_place_json(const struct wio_report_place *place, struct wio_json *json)
+{
+    wio_json_known(json, "function", place->function);
+    wio_json_known(json, "file", place->file);
+    if (place->line == 0) {
+        wio_json_null(json, "line");
+    } else {
+        wio_json_u64(json, "line", place->line);
+    }
+}

@@ -54,11 +54,6 @@ static void put_files(struct wio_json *json, const struct wio_digest *digest)
     wio_json_array_end(json);
 }
 
-static void put_text(struct wio_json *json, const char *key, const char *text)
-{
-    wio_json_string(json, key, text[0] != '\0' ? text : NULL);
-}
-
 static void put_lines(struct wio_json *json, const struct wio_report_info *info)
 {
     const struct wio_digest *digest = info->digest;
@@ -69,14 +64,14 @@ static void put_lines(struct wio_json *json, const struct wio_report_info *info)
         struct wio_report_place place;
         wio_report_place_of(digest->trace, info->sources, line->source, line->frame, &place);
         wio_json_object_begin(json, NULL);
-        put_text(json, "function", place.function);
-        put_text(json, "file", place.file);
+        wio_json_known(json, "function", place.function);
+        wio_json_known(json, "file", place.file);
         if (place.file[0] != '\0') {
             wio_json_u64(json, "line", place.line);
         } else {
             wio_json_null(json, "line");
         }
-        put_text(json, "library", place.library);
+        wio_json_known(json, "library", place.library);
         put_sums(json, &line->sums);
         wio_json_object_end(json);
     }

@@ -100,33 +100,18 @@ void wio_report_txn_finding_text(const struct wio_aborts *aborts,
 
 /* ---- JSON ---- */
 
-static void put_text(struct wio_json *json, const char *key, const char *text)
-{
-    if (text[0] == '\0') {
-        wio_json_null(json, key);
-    } else {
-        wio_json_string(json, key, text);
-    }
-}
-
 static void put_place(struct wio_json *json, const struct wio_aborts *aborts, uint32_t source)
 {
     struct wio_report_place place;
     place_of(aborts, source, &place);
-    put_text(json, "function", place.function);
-    put_text(json, "file", place.file);
-    if (place.line == 0) {
-        wio_json_null(json, "line");
-    } else {
-        wio_json_u64(json, "line", place.line);
-    }
+    wio_report_place_json(&place, json);
 }
 
 static void put_item(struct wio_json *json, const char *key, double value, const char *unit)
 {
     wio_json_object_begin(json, key);
     wio_json_double(json, "value", value);
-    put_text(json, "unit", unit);
+    wio_json_known(json, "unit", unit);
     wio_json_object_end(json);
 }
 
@@ -155,7 +140,7 @@ static void put_gain(struct wio_json *json, const struct wio_txn_finding *findin
     const struct wio_loss_words *words = wio_loss_words(finding->loss);
     bool has_gain = !isnan(finding->gain_s);
     wio_json_object_begin(json, "change");
-    put_text(json, "text", words->change);
+    wio_json_known(json, "text", words->change);
     wio_json_string(json, "cure", words->cure);
     wio_json_null(json, "predict_options");
     wio_json_double(json, "gain_s", finding->gain_s);
@@ -173,8 +158,9 @@ static void put_gain(struct wio_json *json, const struct wio_txn_finding *findin
         wio_json_null(json, "aborts_then");
         wio_json_null(json, "aborts_with");
     }
-    put_text(json, "no_gain",
-             has_gain || words->change[0] == '\0' ? "" : "the change cannot be tried on the trace");
+    wio_json_known(
+        json, "no_gain",
+        has_gain || words->change[0] == '\0' ? "" : "the change cannot be tried on the trace");
     wio_json_object_end(json);
 }
 
