@@ -228,6 +228,18 @@ static void set_gain(const struct predictor *predictor, const struct predicted *
     }
 }
 
+/* A simulation keeps the sleeps between looks for a child, however early that ends. */
+static void drop_what_looks_keep(const struct predictor *predictor,
+                                 const struct wio_finding *finding, struct wio_gain *gain)
+{
+    double looked_s = (double)predictor->input->looked_ns / 1e9;
+
+    if (looked_s > NARROW * predictor->recorded_s && !(gain->gain_s >= HIDDEN * finding->seconds)) {
+        *gain = (struct wio_gain){WIO_GAIN_NONE, NAN, NAN, NAN, NAN, NAN, false, gain->network, ""};
+        (void)snprintf(gain->why, sizeof(gain->why), LOOKS);
+    }
+}
+
 static enum wio_status predict_alone(struct predictor *predictor, const struct wio_finding *finding,
                                      const struct wio_gain_change *how, struct wio_gain *gain,
                                      struct wio_error *err)
@@ -247,12 +259,14 @@ static enum wio_status predict_alone(struct predictor *predictor, const struct w
         params.change_count = 1;
     }
     WIO_TRY(predict(predictor, &params, &with, gain->why, err));
+    if (gain->why[0] == '\0') {
+        set_gain(predictor, &with, gain);
+        drop_what_looks_keep(predictor, finding, gain);
+    }
     if (gain->why[0] != '\0') {
         wio_gain_scope_fini(scope);
         *scope = (struct wio_gain_scope){0};
-        return WIO_OK;
     }
-    set_gain(predictor, &with, gain);
     return WIO_OK;
 }
 
@@ -318,14 +332,6 @@ static bool change_of(const struct wio_finding *finding, struct wio_gain_change 
     return wio_gain_change_read(finding->predict_options, change);
 }
 
-/* A simulation keeps the sleeps between looks for a child, however early that ends. */
-static bool is_kept_by_looks(const struct predictor *predictor, const struct wio_finding *finding,
-                             const struct wio_gain *gain)
-{
-    return (double)predictor->input->looked_ns / 1e9 > NARROW * predictor->recorded_s &&
-           !(gain->gain_s >= HIDDEN * finding->seconds);
-}
-
 static enum wio_status find_gain(struct predictor *predictor, const struct wio_finding *finding,
                                  struct wio_gain *gain, struct wio_error *err)
 {
@@ -347,10 +353,6 @@ static enum wio_status find_gain(struct predictor *predictor, const struct wio_f
         return WIO_OK;
     }
     WIO_TRY(predict_alone(predictor, finding, &change, gain, err));
-    if (gain->why[0] == '\0' && is_kept_by_looks(predictor, finding, gain)) {
-        *gain = (struct wio_gain){WIO_GAIN_NONE, NAN, NAN, NAN, NAN, NAN, false, gain->network, ""};
-        (void)snprintf(gain->why, sizeof(gain->why), LOOKS);
-    }
     if (gain->why[0] != '\0') {
         return WIO_OK;
     }

@@ -75,6 +75,7 @@ struct wio_rest {
     bool is_on;              /* .. if this is set */
     uint64_t input_ns;       /* of its last select, poll or epoll_wait that found something */
     uint64_t input_end_ns;   /* 0: none, or the thread has worked since */
+    uint32_t input_jumps;    /* of the path then */
     bool is_read;            /* its last operation was a read */
 };
 

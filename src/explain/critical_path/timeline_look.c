@@ -30,17 +30,19 @@ static bool finds_input(const struct wio_event *event)
 }
 
 /* What is found is read next, perhaps after another look at it. */
-static void see_input(struct wio_rest *rest, const struct wio_event *event, bool works)
+static void see_input(struct wio_thread_time *thread, const struct wio_event *event, bool works)
 {
+    struct wio_rest *rest = &thread->rest;
     uint64_t length_ns = rest->input_end_ns > 0 ? rest->input_end_ns - rest->input_ns : 0;
 
-    if (works || rest->is_read) {
+    if (works || rest->is_read || thread->jumps != rest->input_jumps) {
         rest->input_end_ns = length_ns = 0;
     }
     rest->is_read = wio_op_class(event->op) == WIO_CLASS_READ;
     if (finds_input(event) && event->dur_ns > length_ns) {
         rest->input_ns = event->t_ns;
         rest->input_end_ns = event->t_ns + event->dur_ns;
+        rest->input_jumps = thread->jumps;
     }
 }
 
@@ -62,7 +64,7 @@ enum wio_status wio_rest_see(struct wio_timeline *timeline, const struct wio_eve
         WIO_TRY(wio_time_path(timeline, event->stream, &rest->before));
         rest->jumps = thread->jumps;
     }
-    see_input(rest, event, works);
+    see_input(thread, event, works);
     rest->end_ns = event->t_ns + event->dur_ns;
     return WIO_OK;
 }

@@ -6,32 +6,10 @@
 #include <string.h>
 
 #include "explain/explain.h"
+#include "explain_run.h"
 #include "ops/calls.h"
-#include "support/script_open.h"
 
 #define S "000000000"
-
-struct run {
-    struct wio_trace *trace;
-    struct wio_explanation *of;
-};
-
-static struct run explain(const char *script)
-{
-    struct wio_explain_params params = {.struct_size = sizeof(params),
-                                        .thresholds = wio_thresholds_default()};
-    struct wio_error err = WIO_ERROR_INIT;
-    struct run run = {.trace = script_open(script)};
-
-    assert_ok(wio_explain(run.trace, &params, &run.of, &err), &err);
-    return run;
-}
-
-static void end(struct run *run)
-{
-    wio_explanation_destroy(run->of);
-    wio_trace_close(run->trace);
-}
 
 /* Share of the wait that an operation explains. */
 static double share(const struct wio_explanation *of, const struct wio_wait_class *class,
@@ -78,7 +56,7 @@ static const char barrier[] =
 
 static void a_wait_is_what_the_last_one_did_more(void **state)
 {
-    struct run run = explain(barrier);
+    struct run run = run_explain_plainly(barrier);
     const struct wio_waiting *waiting = &run.of->waiting;
 
     (void)state;
@@ -92,25 +70,26 @@ static void a_wait_is_what_the_last_one_did_more(void **state)
     assert_near(critical(run.of, WIO_STEP_COMPUTE), 1);
     assert_near(critical(run.of, WIO_STEP_WAIT), 0);
     add_up(run.of);
-    end(&run);
+    run_end(&run);
 }
 
 /* Both compute 1 s, B from its begin and A behind an open; then B computes 3 s more than A. */
 static void computing_is_one_cause(void **state)
 {
-    struct run run = explain("process 1 rank=0\nprocess 2 rank=1\nstream 0 1\nstream 1 2\n"
-                             "open stream=0 t=0 dur=0 path=/a res=3 at=0x10\n"
-                             "MPI_Barrier stream=0 t=1" S " dur=3" S " at=0x40\n"
-                             "stat stream=1 t=1" S " dur=0 path=/a at=0x20\n"
-                             "MPI_Barrier stream=1 t=4" S " dur=0 at=0x40\n"
-                             "collective 0:1 1:1\n");
+    struct run run =
+        run_explain_plainly("process 1 rank=0\nprocess 2 rank=1\nstream 0 1\nstream 1 2\n"
+                            "open stream=0 t=0 dur=0 path=/a res=3 at=0x10\n"
+                            "MPI_Barrier stream=0 t=1" S " dur=3" S " at=0x40\n"
+                            "stat stream=1 t=1" S " dur=0 path=/a at=0x20\n"
+                            "MPI_Barrier stream=1 t=4" S " dur=0 at=0x40\n"
+                            "collective 0:1 1:1\n");
     const struct wio_wait_class *class = &run.of->waiting.classes[0];
 
     (void)state;
     assert_int_equal(run.of->waiting.class_count, 1);
     assert_int_equal(class->part_count, 1);
     assert_near(share(run.of, class, WIO_OP_COMPUTE), 1);
-    end(&run);
+    run_end(&run);
 }
 
 /* As `barrier`, but for 1.5 s B waits for a lock that C holds over a read; C wrote 0.5 s as B did.
@@ -133,7 +112,7 @@ static const char nested[] =
 
 static void a_wait_in_a_path_is_what_explains_it(void **state)
 {
-    struct run run = explain(nested);
+    struct run run = run_explain_plainly(nested);
     const struct wio_waiting *waiting = &run.of->waiting;
     const struct wio_wait_class *longest = &waiting->classes[0];
 
@@ -147,7 +126,7 @@ static void a_wait_in_a_path_is_what_explains_it(void **state)
     assert_near(share(run.of, &waiting->classes[1], WIO_OP_read), 1);
     assert_near(critical(run.of, WIO_STEP_IO), 3);
     add_up(run.of);
-    end(&run);
+    run_end(&run);
 }
 
 static void equal_explanations_are_one_class(void **state)
@@ -169,42 +148,44 @@ static void equal_explanations_are_one_class(void **state)
         (void)snprintf(line, sizeof(line), "collective 0:%u 1:%u\n", i + 1, 2 * i + 2);
         (void)strncat(script, line, sizeof(script) - strlen(script) - 1);
     }
-    struct run run = explain(script);
+    struct run run = run_explain_plainly(script);
     assert_int_equal(run.of->waiting.class_count, 1);
     assert_int_equal(run.of->waiting.classes[0].count, 4);
     assert_int_equal(run.of->waiting.classes[0].total_ns, 12000000000);
     assert_int_equal(run.of->waiting.classes[0].ranks.count, 1);
     assert_near(share(run.of, &run.of->waiting.classes[0], WIO_OP_write), 1);
     add_up(run.of);
-    end(&run);
+    run_end(&run);
 }
 
 /* A receive that finds the message there is no wait; what it takes is its own. */
 static void a_message_that_is_there_explains_nothing(void **state)
 {
-    struct run run = explain("process 1 rank=0\nprocess 2 rank=1\nstream 0 1\nstream 1 2\n"
-                             "MPI_Send stream=0 t=0 dur=1000 at=0x10\n"
-                             "MPI_Recv stream=1 t=2" S " dur=1" S " at=0x20\n"
-                             "write stream=0 t=1" S " dur=1" S " fd=3 path=/a size=9 at=0x30\n"
-                             "edge 0:0 1:0\n");
+    struct run run =
+        run_explain_plainly("process 1 rank=0\nprocess 2 rank=1\nstream 0 1\nstream 1 2\n"
+                            "MPI_Send stream=0 t=0 dur=1000 at=0x10\n"
+                            "MPI_Recv stream=1 t=2" S " dur=1" S " at=0x20\n"
+                            "write stream=0 t=1" S " dur=1" S " fd=3 path=/a size=9 at=0x30\n"
+                            "edge 0:0 1:0\n");
 
     (void)state;
     assert_int_equal(run.of->waiting.count, 0);
     assert_near(critical(run.of, WIO_STEP_WAIT), 1);
     assert_near(critical(run.of, WIO_STEP_IO), 0);
     add_up(run.of);
-    end(&run);
+    run_end(&run);
 }
 
 /* The releasing call is the one behind the edge's begin: computing before it is part of the path.
  */
 static void the_path_of_a_message_goes_over_to_its_sender(void **state)
 {
-    struct run run = explain("process 1 rank=0\nprocess 2 rank=1\nstream 0 1\nstream 1 2\n"
-                             "MPI_Recv stream=1 t=0 dur=3" S " at=0x20\n"
-                             "write stream=0 t=0 dur=1" S " fd=3 path=/a size=9 at=0x30\n"
-                             "MPI_Send stream=0 t=2" S " dur=1000 at=0x10\n"
-                             "edge 0:0 1:0\n");
+    struct run run =
+        run_explain_plainly("process 1 rank=0\nprocess 2 rank=1\nstream 0 1\nstream 1 2\n"
+                            "MPI_Recv stream=1 t=0 dur=3" S " at=0x20\n"
+                            "write stream=0 t=0 dur=1" S " fd=3 path=/a size=9 at=0x30\n"
+                            "MPI_Send stream=0 t=2" S " dur=1000 at=0x10\n"
+                            "edge 0:0 1:0\n");
 
     (void)state;
     assert_int_equal(run.of->waiting.count, 1);
@@ -213,12 +194,12 @@ static void the_path_of_a_message_goes_over_to_its_sender(void **state)
     assert_near(critical(run.of, WIO_STEP_COMPUTE), 1);
     assert_near(critical(run.of, WIO_STEP_WAIT), 1);
     add_up(run.of);
-    end(&run);
+    run_end(&run);
 }
 
 static void time_without_a_processor_is_a_kind_of_its_own(void **state)
 {
-    struct run run = explain(
+    struct run run = run_explain_plainly(
         "open t=0 dur=0 path=/a res=3 at=0x10\n"
         "write t=2" S " dur=1" S " gap_cpu=500000000 fd=3 path=/a size=9 at=0x30\n"
         "write t=5" S " dur=1" S " gap_cpu=500000000 gap_slept=1 fd=3 path=/a size=9 at=0x30\n");
@@ -230,34 +211,36 @@ static void time_without_a_processor_is_a_kind_of_its_own(void **state)
     assert_near(critical(run.of, WIO_STEP_IO), 2);
     assert_near(run.of->unexplained_s, 1.5);
     add_up(run.of);
-    end(&run);
+    run_end(&run);
 }
 
 /* What an operation causes is part of its time, once. */
 static void nested_operations_count_once(void **state)
 {
-    struct run run = explain("fwrite t=0 dur=4" S " fd=3 path=/a size=9 at=0x30\n"
-                             "write t=1" S " dur=2" S " fd=3 path=/a size=9 at=0x31 caused\n"
-                             "close t=5" S " dur=1" S " fd=3 path=/a\n");
+    struct run run =
+        run_explain_plainly("fwrite t=0 dur=4" S " fd=3 path=/a size=9 at=0x30\n"
+                            "write t=1" S " dur=2" S " fd=3 path=/a size=9 at=0x31 caused\n"
+                            "close t=5" S " dur=1" S " fd=3 path=/a\n");
 
     (void)state;
     assert_near(critical(run.of, WIO_STEP_IO), 5);
     assert_near(critical(run.of, WIO_STEP_COMPUTE), 1);
     add_up(run.of);
-    end(&run);
+    run_end(&run);
 }
 
 /* While it looks for a file, a thread waits for the one that makes it. */
 static void a_poll_loop_waits_for_the_one_that_makes_the_file(void **state)
 {
-    struct run run = explain("process 1 rank=0\nprocess 2 rank=1\nstream 0 1\nstream 1 2\n"
-                             "access stream=1 t=0 dur=1000 path=/f err=2 at=0x20\n"
-                             "write stream=0 t=0 dur=3" S " fd=3 path=/a size=9 at=0x30\n"
-                             "access stream=1 t=2" S " dur=1000 path=/f err=2 at=0x20\n"
-                             "creat stream=0 t=3" S " dur=1000 path=/f res=4 at=0x40\n"
-                             "access stream=1 t=4" S " dur=1000 path=/f at=0x20\n"
-                             "write stream=1 t=4000001000 dur=1" S " fd=3 path=/b size=9 at=0x50\n"
-                             "edge 0:1 1:2 evidence=poll\npoll-loop 1:0 2\n");
+    struct run run =
+        run_explain_plainly("process 1 rank=0\nprocess 2 rank=1\nstream 0 1\nstream 1 2\n"
+                            "access stream=1 t=0 dur=1000 path=/f err=2 at=0x20\n"
+                            "write stream=0 t=0 dur=3" S " fd=3 path=/a size=9 at=0x30\n"
+                            "access stream=1 t=2" S " dur=1000 path=/f err=2 at=0x20\n"
+                            "creat stream=0 t=3" S " dur=1000 path=/f res=4 at=0x40\n"
+                            "access stream=1 t=4" S " dur=1000 path=/f at=0x20\n"
+                            "write stream=1 t=4000001000 dur=1" S " fd=3 path=/b size=9 at=0x50\n"
+                            "edge 0:1 1:2 evidence=poll\npoll-loop 1:0 2\n");
 
     (void)state;
     assert_int_equal(run.of->waiting.count, 1);
@@ -266,31 +249,32 @@ static void a_poll_loop_waits_for_the_one_that_makes_the_file(void **state)
     assert_string_equal(run.of->findings.items[1].kind, "polling");
     assert_near(run.of->findings.items[1].seconds, 1);
     add_up(run.of);
-    end(&run);
+    run_end(&run);
 }
 
 static void what_a_terminal_gives_is_waited_for(void **state)
 {
-    struct run run = explain("read t=0 dur=3" S " fd=0 path=/dev/pts/7 size=9 at=0x20\n"
-                             "read t=3" S " dur=2" S " fd=0 path=/dev/tty size=9 at=0x21\n"
-                             "read t=5" S " dur=1" S " fd=3 path=/a size=9 at=0x30\n");
+    struct run run =
+        run_explain_plainly("read t=0 dur=3" S " fd=0 path=/dev/pts/7 size=9 at=0x20\n"
+                            "read t=3" S " dur=2" S " fd=0 path=/dev/tty size=9 at=0x21\n"
+                            "read t=5" S " dur=1" S " fd=3 path=/a size=9 at=0x30\n");
 
     (void)state;
     assert_near(critical(run.of, WIO_STEP_IO), 1);
     assert_near(critical(run.of, WIO_STEP_WAIT), 5);
     add_up(run.of);
-    end(&run);
+    run_end(&run);
 }
 
 static void an_empty_trace_has_an_answer(void **state)
 {
-    struct run run = explain("process 1\nstream 0 1\n");
+    struct run run = run_explain_plainly("process 1\nstream 0 1\n");
 
     (void)state;
     assert_int_equal(run.of->findings.count, 0);
     assert_int_equal(run.of->duration_ns, 0);
     assert_int_equal(run.of->note_count, 1);
-    end(&run);
+    run_end(&run);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "explain/explain.h"
-#include "support/script_open.h"
+#include "explain_run.h"
 
 static char script[1 << 18];
 static size_t used;
@@ -28,25 +28,9 @@ WIO_PRINTF(1, 2) static void add(const char *format, ...)
     assert_true(used < sizeof(script));
 }
 
-struct run {
-    struct wio_trace *trace;
-    struct wio_explanation *of;
-};
-
 static struct run explain_with(struct wio_thresholds thresholds)
 {
-    struct wio_explain_params params = {.struct_size = sizeof(params), .thresholds = thresholds};
-    struct wio_error err = WIO_ERROR_INIT;
-    struct run run = {.trace = script_open(script)};
-
-    assert_ok(wio_explain(run.trace, &params, &run.of, &err), &err);
-    return run;
-}
-
-static void end(struct run *run)
-{
-    wio_explanation_destroy(run->of);
-    wio_trace_close(run->trace);
+    return run_explain(script, (struct wio_explain_params){.thresholds = thresholds});
 }
 
 /* The first finding, and that seconds are given once. */
@@ -67,7 +51,7 @@ static void expect(const char *kind)
     sum -= findings->claimed_wait_ns / 1e9;
     assert_true(sum * 1e9 - (double)run.of->duration_ns < 1000 &&
                 (double)run.of->duration_ns - sum * 1e9 < 1000);
-    end(&run);
+    run_end(&run);
 }
 
 #define OPEN "open t=0 dur=1000 path=/d/a res=3 a0=2 at=0x10\n"

@@ -67,7 +67,7 @@ static void fewer_than_the_threshold_are_no_pattern(void **state)
     thresholds.many_requests = 101;
     struct run run = explain_with(thresholds);
     assert_string_equal(run.of->findings.items[0].kind, "other_io");
-    end(&run);
+    run_end(&run);
 }
 
 static void reads_at_random_places(void **state)
@@ -92,7 +92,7 @@ static void a_rate_of_many_bytes_is_right(void **state)
     struct run run = explain_with(wio_thresholds_default());
     assert_string_equal(run.of->findings.items[0].kind, "other_io");
     assert_string_equal(run.of->findings.items[0].detail, "1.00 GiB/s");
-    end(&run);
+    run_end(&run);
 }
 
 static void the_same_bytes_again(void **state)
@@ -130,7 +130,7 @@ static void bytes_that_have_changed_are_not_the_same(void **state)
         for (uint32_t k = 0; k < run.of->findings.count; k++) {
             assert_string_not_equal(run.of->findings.items[k].kind, "redundant_reads");
         }
-        end(&run);
+        run_end(&run);
     }
     add_reads_of_changed("pwrite fd=4 path=/d/a off=9000000 size=1000000");
     expect("redundant_reads");
@@ -307,7 +307,7 @@ static void turns_are_of_the_threads_and_the_io_of_the_lock(void **state)
         seconds += is_serial ? run.of->findings.items[i].seconds : 0;
     }
     assert_true(seconds > 15.9 && seconds < 16.1);
-    end(&run);
+    run_end(&run);
 }
 
 /* Rank 0 writes 4 s and then rank 1 does, while the other waits; `last` ends the run. */
@@ -334,7 +334,7 @@ static void expect_turns_of_two(unsigned last)
     const struct wio_finding *finding = &run.of->findings.items[0];
     assert_string_equal(finding->kind, "serialised");
     assert_true(finding->seconds > 7.99 && finding->seconds < 8.01);
-    end(&run);
+    run_end(&run);
 }
 
 static void turns_are_the_same_whichever_rank_ends_last(void **state)
@@ -367,7 +367,7 @@ static void a_flush_of_a_directory_has_its_own_words(void **state)
     assert_string_equal(run.of->findings.items[0].kind, "sync_storm");
     assert_string_equal(run.of->findings.items[0].title,
                         "fsync of a directory, for the names in it");
-    end(&run);
+    run_end(&run);
 }
 
 static void a_rank_that_needs_longer(void **state)
@@ -393,7 +393,7 @@ static void a_storm_may_name_a_file_once(void **state)
     struct run run = explain_with(wio_thresholds_default());
     assert_string_equal(run.of->findings.items[0].kind, "metadata_storm");
     assert_int_equal(run.of->findings.count, 1);
-    end(&run);
+    run_end(&run);
 }
 
 /* Rank 0 writes for all, then all write: both are told, with what each costs. */
@@ -418,7 +418,7 @@ static void one_rank_at_a_line_is_told_beside_other_lines(void **state)
     assert_true(findings[0].seconds > 0.39 && findings[0].seconds < 0.41);
     assert_true(findings[0].is_alone);
     assert_string_equal(findings[1].kind, "small_writes");
-    end(&run);
+    run_end(&run);
 }
 
 int main(void)

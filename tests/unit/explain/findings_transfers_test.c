@@ -29,7 +29,7 @@ static void a_buffer_filled_for_each_record(void **state)
     const struct wio_finding *finding = &run.of->findings.items[0];
     assert_string_equal(finding->kind, "io_amplification");
     assert_string_equal(finding->title, "3.91 MiB moved by fread, 64 times what was asked for");
-    end(&run);
+    run_end(&run);
 }
 
 static void a_buffer_that_is_used_up(void **state)
@@ -40,7 +40,7 @@ static void a_buffer_that_is_used_up(void **state)
     for (uint32_t i = 0; i < run.of->findings.count; i++) {
         assert_string_not_equal(run.of->findings.items[i].kind, "io_amplification");
     }
-    end(&run);
+    run_end(&run);
 }
 
 /* ---- blocking_io ---- */
@@ -109,7 +109,7 @@ static void four_that_move_less_than_one(void **state)
     const struct wio_finding *finding = &run.of->findings.items[0];
     assert_string_equal(finding->kind, "concurrent_io");
     assert_string_equal(finding->title, "up to 4 writes at a time move less than fewer do");
-    end(&run);
+    run_end(&run);
 }
 
 static void four_that_move_as_much_as_one(void **state)
@@ -178,7 +178,7 @@ static void each_rank_writes_small_parts_in_a_collective_call(void **state)
     assert_string_equal(finding->kind, "aggregators");
     assert_string_equal(finding->title,
                         "2 ranks on 1 host transfer parts of 1000 B in MPI_File_write_all");
-    end(&run);
+    run_end(&run);
 }
 
 static void one_rank_of_the_host_writes_them(void **state)
@@ -187,7 +187,7 @@ static void one_rank_of_the_host_writes_them(void **state)
     write_together(1, 1000);
     struct run run = explain_with(wio_thresholds_default());
     assert_string_not_equal(run.of->findings.items[0].kind, "aggregators");
-    end(&run);
+    run_end(&run);
 }
 
 static void each_rank_writes_large_parts_in_a_collective_call(void **state)

@@ -12,8 +12,8 @@
 #include "explain/gain_change.h"
 #include "explain/gain_scope.h"
 #include "explain/network_fs.h"
+#include "explain_run.h"
 #include "predict/program.h"
-#include "support/script_open.h"
 
 #define HOST                                                                                       \
     "{\"bw_mem\": 1e10, \"bw_ramdisk\": 1e10, \"bw_reduced\": 1e10, \"bw_dev\": 1e8, "             \
@@ -56,26 +56,11 @@ static int end_test(void **state)
     return 0;
 }
 
-struct run {
-    struct wio_trace *trace;
-    struct wio_explanation *of;
-};
-
 static struct run explain(uint32_t count)
 {
-    struct wio_explain_params params = {.struct_size = sizeof(params),
-                                        .thresholds = wio_thresholds_default(),
-                                        .gains = {.host = host, .count = count}};
-    struct wio_error err = WIO_ERROR_INIT;
-    struct run run = {.trace = script_open(script)};
-    assert_ok(wio_explain(run.trace, &params, &run.of, &err), &err);
-    return run;
-}
-
-static void end(struct run *run)
-{
-    wio_explanation_destroy(run->of);
-    wio_trace_close(run->trace);
+    return run_explain(script,
+                       (struct wio_explain_params){.thresholds = wio_thresholds_default(),
+                                                   .gains = {.host = host, .count = count}});
 }
 
 /* 64 flushes of a line, a write before each. */
@@ -124,7 +109,7 @@ static void a_gain_of_what_is_left_away(void **state)
     assert_string_equal(run.of->findings.items[0].predict_options, "");
     assert_int_equal(gain->basis, WIO_GAIN_TRACE);
     assert_true(gain->gain_s > 0.985 && gain->gain_s < 0.995);
-    end(&run);
+    run_end(&run);
 }
 
 /* A stream that is flushed after each line: the flushes take the time, and go. */
@@ -147,7 +132,7 @@ static void a_gain_of_flushes_of_a_stream(void **state)
     assert_non_null(strstr(finding->change, "fflush"));
     assert_int_equal(gain->basis, WIO_GAIN_TRACE);
     assert_true(gain->gain_s > 0.99 * 298 * 4e-3 && gain->gain_s <= 300 * 4e-3);
-    end(&run);
+    run_end(&run);
 }
 
 /* One size alone: gains of larger requests rest on what their bytes are assumed to cost. */
@@ -166,7 +151,7 @@ static void a_gain_that_rests_on_an_assumption_says_so(void **state)
     assert_true(gain->is_assumed);
     assert_true(gain->gain_s > 0.99 && gain->gain_s < 1.0);
     assert_true(gain->low_s < 0.1);
-    end(&run);
+    run_end(&run);
 }
 
 static void a_gain_is_the_difference_of_two_predictions(void **state)
@@ -188,7 +173,7 @@ static void a_gain_is_the_difference_of_two_predictions(void **state)
     assert_close(gains->items[0].gain_s, (before - after) / before * gains->recorded_s);
     assert_true(isnan(gains->items[0].low_s) && isnan(gains->items[0].with_s));
     assert_string_equal(gains->items[0].why, "");
-    end(&run);
+    run_end(&run);
 }
 
 /* What lies behind the last operation on a file is in no prediction: no change could save it. */
@@ -203,8 +188,8 @@ static void a_gain_is_no_part_of_what_is_not_predicted(void **state)
     struct run longer = explain(5);
     assert_true(longer.of->duration_ns > 20 * first.of->duration_ns);
     assert_close(longer.of->gains.items[0].gain_s, first.of->gains.items[0].gain_s);
-    end(&first);
-    end(&longer);
+    run_end(&first);
+    run_end(&longer);
 }
 
 /* Two lines flush: the change of one leaves the other's as they are, also in one file. */
@@ -227,7 +212,7 @@ static void a_change_is_of_its_finding_alone(void **state)
         assert_string_equal(run.of->findings.items[1].kind, "sync_storm");
         assert_true(first > 0.4 * both && first < 0.6 * both);
         assert_true(second > 0.4 * both && second < 0.6 * both);
-        end(&run);
+        run_end(&run);
     }
 }
 
@@ -249,7 +234,7 @@ static void what_another_finding_hides_is_told(void **state)
     assert_true(isnan(gains[0].with_s));
     assert_close(gains[1].gain_s, 0);
     assert_true(gains[1].with_s > 0.05);
-    end(&run);
+    run_end(&run);
 }
 
 /* An exchange of data between ranks has no cost in this HOST.json. */
@@ -270,7 +255,7 @@ static void what_cannot_be_predicted_has_a_reason(void **state)
     assert_string_equal(run.of->findings.items[0].kind, "independent_mpi_io");
     assert_true(isnan(run.of->gains.items[0].gain_s));
     assert_non_null(strstr(run.of->gains.items[0].why, "net_bw"));
-    end(&run);
+    run_end(&run);
 }
 
 static void only_the_first_findings_get_one(void **state)
@@ -284,11 +269,11 @@ static void only_the_first_findings_get_one(void **state)
     assert_false(isnan(run.of->gains.items[0].gain_s));
     assert_true(isnan(run.of->gains.items[1].gain_s));
     assert_string_equal(run.of->gains.items[1].why, "");
-    end(&run);
+    run_end(&run);
     run = explain(0);
     assert_int_equal(run.of->gains.basis, WIO_GAIN_NONE);
     assert_true(isnan(run.of->gains.items[0].gain_s) && isnan(run.of->gains.predicted_s));
-    end(&run);
+    run_end(&run);
 }
 
 /* 200 MB are written at once, beyond the dirty limit of the machine. */
@@ -317,12 +302,12 @@ static void phases_of_the_page_cache_are_told(void **state)
         writes += cache->items[i].writes;
     }
     assert_int_equal(writes, 200);
-    end(&run);
+    run_end(&run);
     free(host);
     host = NULL;
     run = explain(5);
     assert_int_equal(run.of->gains.cache.count, 0);
-    end(&run);
+    run_end(&run);
 }
 
 static void a_wrong_host_is_an_error_whatever_was_found(void **state)
@@ -351,12 +336,12 @@ static void figures_in_doubt_are_told(void **state)
     struct run run = explain(5);
     assert_non_null(strstr(run.of->gains.remarks[WIO_GAIN_DOUBTED], "the disk was busy"));
     assert_string_equal(run.of->gains.remarks[WIO_GAIN_UNLIKE], "");
-    end(&run);
+    run_end(&run);
     make_host("0", ", \"trusted\": false");
     run = explain(5);
     assert_string_equal(run.of->gains.remarks[WIO_GAIN_DOUBTED],
                         "the figures of HOST.json are in doubt, and the gains with them");
-    end(&run);
+    run_end(&run);
 }
 
 /* ---- fitted from the trace ---- */
@@ -381,7 +366,7 @@ static struct wio_gain fitted_gain(bool has_large, unsigned large_ns)
     assert_int_equal(run.of->gains.basis, WIO_GAIN_TRACE);
     assert_int_equal(gain.basis, WIO_GAIN_TRACE);
     assert_close(run.of->gains.predicted_s, run.of->gains.recorded_s);
-    end(&run);
+    run_end(&run);
     return gain;
 }
 
@@ -425,7 +410,7 @@ static void what_is_large_has_a_range_alone(void **state)
     assert_true(isnan(gain->gain_s) && isnan(gain->predicted_s) && !gain->is_assumed);
     assert_true(fabs(gain->low_s) < 1e-3);
     assert_true(fabs(gain->high_s - 60 * 4e-3) < 1e-3);
-    end(&run);
+    run_end(&run);
 }
 
 static void larger_transfers_are_fitted(void **state)
@@ -447,7 +432,7 @@ static void larger_transfers_are_fitted(void **state)
     assert_true(fabs(gain->gain_s - (256 * 2e-3 - 4e-3)) < 1e-3);
     assert_true(gain->low_s <= gain->gain_s && gain->gain_s <= gain->high_s);
     assert_true(gain->low_s > 255 * 2e-3 - 10e-3);
-    end(&run);
+    run_end(&run);
 }
 
 /* A write that does not wait takes no longer than one that did: nothing else is known. */
@@ -466,7 +451,7 @@ static void methods_that_were_not_seen_are_bounded(void **state)
     assert_true(isnan(gain->gain_s));
     assert_true(fabs(gain->low_s) < 1e-6);
     assert_true(fabs(gain->high_s - 64 * 4e-3) < 1e-3);
-    end(&run);
+    run_end(&run);
 }
 
 /* The machine's model is that of a local page cache. */
@@ -483,7 +468,7 @@ static void on_network_file_systems_gains_are_fitted(void **state)
     assert_int_equal(gain->basis, WIO_GAIN_TRACE);
     assert_string_equal(gain->network, "lustre");
     assert_true(gain->high_s > 0.2);
-    end(&run);
+    run_end(&run);
 }
 
 static void what_no_trace_tells_has_a_reason(void **state)
@@ -502,7 +487,7 @@ static void what_no_trace_tells_has_a_reason(void **state)
     assert_string_equal(run.of->findings.items[0].kind, "independent_mpi_io");
     assert_true(isnan(run.of->gains.items[0].high_s));
     assert_non_null(strstr(run.of->gains.items[0].why, "exchange"));
-    end(&run);
+    run_end(&run);
 }
 
 /* ---- what options mean ---- */
