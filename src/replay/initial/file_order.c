@@ -38,11 +38,11 @@ struct rp_name_use {
 };
 
 struct rp_name_state {
-    struct step change; /* the last one; end_ns 0 = none */
-    uint32_t uses;      /* index + 1 of the first */
-    uint8_t presence;   /* enum presence */
-    uint8_t subject;    /* enum subject */
-    uint64_t length;    /* as far as it was written */
+    struct step change;     /* the last one; end_ns 0 = none */
+    uint32_t uses[CHANGES]; /* by access: index + 1 of the first */
+    uint8_t presence;       /* enum presence */
+    uint8_t subject;        /* enum subject */
+    uint64_t length;        /* as far as it was written */
 };
 
 /* ---- states ---- */
@@ -99,17 +99,18 @@ static enum wio_status keep_use(struct rp_file_order *order, struct rp_name_stat
         order->uses[*known - 1].step = *step;
         return WIO_OK;
     }
-    WIO_TRY(new_use(order, step, state->uses, &state->uses));
-    return wio_map_put(&order->use_of, key, state->uses);
+    uint32_t *first = &state->uses[step->access];
+    WIO_TRY(new_use(order, step, *first, first));
+    return wio_map_put(&order->use_of, key, *first);
 }
 
-static void drop_uses(struct rp_file_order *order, struct rp_name_state *state)
+static void drop_uses(struct rp_file_order *order, struct rp_name_state *state, enum access access)
 {
-    while (state->uses != 0) {
-        uint32_t index = state->uses;
+    while (state->uses[access] != 0) {
+        uint32_t index = state->uses[access];
         struct rp_name_use *use = &order->uses[index - 1];
         (void)wio_map_remove(&order->use_of, use_key(order, state, &use->step));
-        state->uses = use->next;
+        state->uses[access] = use->next;
         use->next = order->use_free;
         order->use_free = index;
     }
@@ -153,13 +154,10 @@ static enum wio_status precede(struct rp_file_order *order, const struct step *f
 }
 
 static enum wio_status follow_uses(struct rp_file_order *order, const struct rp_name_state *state,
-                                   const struct step *step)
+                                   enum access access, const struct step *step)
 {
-    for (uint32_t i = state->uses; i != 0; i = order->uses[i - 1].next) {
+    for (uint32_t i = state->uses[access]; i != 0; i = order->uses[i - 1].next) {
         const struct step *use = &order->uses[i - 1].step;
-        if (use->access == step->access && step->access != CHANGES) {
-            continue;
-        }
         bool is_swapped = is_reversed(use, step);
         WIO_TRY(precede(order, is_swapped ? step : use, is_swapped ? use : step));
     }
@@ -173,13 +171,17 @@ static enum wio_status meet(struct rp_file_order *order, struct rp_name_state *s
         WIO_TRY(precede(order, &state->change, step));
     }
     /* a read that finds too little is tried again, a directory is not read again */
-    if (step->access != LOOKS || state->subject == ENTRIES) {
-        WIO_TRY(follow_uses(order, state, step));
+    if (step->access != LOOKS) {
+        WIO_TRY(follow_uses(order, state, LOOKS, step));
+    }
+    if (step->access == CHANGES || (step->access == LOOKS && state->subject == ENTRIES)) {
+        WIO_TRY(follow_uses(order, state, EXTENDS, step));
     }
     if (step->access != CHANGES) {
         return keep_use(order, state, step);
     }
-    drop_uses(order, state);
+    drop_uses(order, state, LOOKS);
+    drop_uses(order, state, EXTENDS);
     state->change = *step;
     return WIO_OK;
 }

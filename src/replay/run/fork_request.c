@@ -56,6 +56,13 @@ static bool send_fds(int socket, void *data, size_t bytes, const int *fds, size_
     return sent == (ssize_t)bytes;
 }
 
+static void close_all(const int *fds, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        (void)close(fds[i]);
+    }
+}
+
 /* Bytes received, 0 = end, -1 with errno. `fds`: BATCH_FDS of them. */
 static ssize_t receive_fds(int socket, void *data, size_t bytes, int *fds, size_t *count_out)
 {
@@ -72,6 +79,11 @@ static ssize_t receive_fds(int socket, void *data, size_t bytes, int *fds, size_
     if (got > 0 && control.header.cmsg_type == SCM_RIGHTS) {
         *count_out = (control.header.cmsg_len - CMSG_LEN(0)) / sizeof(int);
         memcpy(fds, CMSG_DATA(&control.header), *count_out * sizeof(int));
+    }
+    if (got > 0 && (message.msg_flags & MSG_CTRUNC) != 0) { /* there is no room for all of them */
+        close_all(fds, *count_out);
+        errno = EMFILE;
+        return -1;
     }
     return got;
 }
@@ -152,10 +164,12 @@ bool rp_fork_ask(uint32_t group, const struct rp_start *start)
         return false;
     }
     int channel WIO_CLEANUP(wio_fd_cleanup) = pair[0];
-    int other WIO_CLEANUP(wio_fd_cleanup) = pair[1];
     struct batch server = {0};
-    return send_fds(start->server, &request, sizeof(request), &other, 1) &&
-           send_fds(channel, &server, batch_bytes(&server), &start->server, 1) &&
+    bool is_asked = send_fds(start->server, &request, sizeof(request), &pair[1], 1);
+    int why = errno;
+    (void)close(pair[1]); /* the new process has the only one then: its end ends what is sent */
+    errno = why;
+    return is_asked && send_fds(channel, &server, batch_bytes(&server), &start->server, 1) &&
            send_table(channel, &start->inherited);
 }
 

@@ -66,6 +66,7 @@ static _Noreturn void serve(const struct rp_run *run, int listener)
         }
         (void)rp_reap(run);
     }
+    (void)close(listener); /* what nothing will answer any more ends, too */
     while (rp_reap(run)) {
         (void)waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOWAIT);
     }
