@@ -360,8 +360,3 @@ enum wio_status wio_catalogue_server_listen(struct wio_catalogue_server *server,
 {
     return wio_link_server_listen(server->links, address, address_out, err);
 }
-
-const struct wio_link_counts *wio_catalogue_server_counts(const struct wio_catalogue_server *server)
-{
-    return wio_link_server_counts(server->links);
-}

@@ -39,8 +39,6 @@ WIO_MUST_CHECK enum wio_status wio_catalogue_server_listen(struct wio_catalogue_
                                                            const char *address,
                                                            const char **address_out,
                                                            struct wio_error *err);
-const struct wio_link_counts *
-wio_catalogue_server_counts(const struct wio_catalogue_server *server);
 /* No message is sent after it. NULL is allowed. */
 void wio_catalogue_server_destroy(struct wio_catalogue_server *server);
 

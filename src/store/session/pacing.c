@@ -21,7 +21,7 @@ struct pace_slot {
     uint64_t sender; /* its number there; valid where is_sent */
     struct wio_txn txn;
     bool is_sent;
-    bool is_unsure; /* its connection was lost while it was sent */
+    bool is_unsure; /* a connection was lost on which it was sent: a refusal is of a copy alone */
     bool is_ahead;  /* operations behind it are held back */
     bool is_over;   /* to be told by wio_pacing_pump */
     uint8_t reason; /* enum wio_admit_reason */
@@ -148,15 +148,21 @@ static void send(struct wio_pacing *pacing, uint16_t target, struct pace_slot *s
 
 /* What the target may have done has an answer to come: its caller waits for that, as it would
  * without admission. */
+static void send_plainly(struct wio_pacing *pacing, uint16_t target, struct pace_slot *slot,
+                         const struct wio_store_request *request)
+{
+    set_sent(&pacing->ones[target], slot, true);
+    (void)pacing->ops->send(pacing->context, target, request);
+    send_rest(pacing, target, slot);
+}
+
 static void end(struct wio_pacing *pacing, uint16_t target, struct pace_slot *slot,
                 const struct wio_store_request *request, const struct wio_sender_action *action)
 {
     struct paced_target *one = &pacing->ones[target];
     if (slot->is_sent || slot->is_unsure) {
         if (!slot->is_sent) {
-            set_sent(one, slot, true);
-            (void)pacing->ops->send(pacing->context, target, request);
-            send_rest(pacing, target, slot);
+            send_plainly(pacing, target, slot, request);
         }
         clear(one, slot);
         return;
@@ -303,8 +309,16 @@ static bool take_own(struct wio_pacing *pacing, uint16_t target, struct pace_slo
     struct wio_sender_result result = {.end = WIO_SENDER_DONE};
     (void)wio_sender_reply(one->sender, slot->sender, &said, now_ns, &result);
     if (result.end == WIO_SENDER_PENDING) {
-        slot->is_unsure = false;
         set_sent(one, slot, false);
+        return true;
+    }
+    if (result.end != WIO_SENDER_DONE && slot->is_unsure) {
+        const struct wio_store_request *request =
+            pacing->ops->find(pacing->context, target, slot->number);
+        if (request != NULL) {
+            send_plainly(pacing, target, slot, request);
+        }
+        clear(one, slot);
         return true;
     }
     if (result.end != WIO_SENDER_DONE) {

@@ -45,7 +45,7 @@ void wio_pacing_connected(struct wio_pacing *pacing, uint16_t target, uint32_t f
  * it as it is in *request, to which what admission adds may have been added. */
 bool wio_pacing_take(struct wio_pacing *pacing, uint16_t target, struct wio_store_request *request,
                      uint64_t now_ns);
-/* It waits here, and the target has not had it, or has refused it. */
+/* It waits here, and the target has not done it: it has not had it, or has refused all of it. */
 bool wio_pacing_holds(const struct wio_pacing *pacing, uint16_t target, uint64_t number);
 
 /* A reply has come. True: it was a refusal, and the request is sent again later. False: it is the

@@ -329,11 +329,6 @@ bool wio_session_knows_jobs(const struct wio_session *session, uint16_t target)
     return wio_targets_knows(session->targets, target, 0, WIO_STORE_FEATURE_JOBS);
 }
 
-bool wio_session_is_open(const struct wio_session *session, uint16_t target)
-{
-    return wio_targets_is_open(session->targets, target);
-}
-
 struct wio_pacing_counts wio_session_pacing(const struct wio_session *session)
 {
     return wio_pacing_counts(session->pacing);

@@ -64,7 +64,6 @@ uint32_t wio_session_caller(struct wio_session *session, uint32_t source, const 
 /* It is connected to the target, and both have WIO_STORE_FEATURE_JOBS. */
 bool wio_session_knows_jobs(const struct wio_session *session, uint16_t target);
 
-bool wio_session_is_open(const struct wio_session *session, uint16_t target);
 /* For wio_coord_issue and its like, from within run, part and ended; and its statistics. */
 struct wio_coord *wio_session_coord(struct wio_session *session);
 /* What waited for admission, and was refused. */

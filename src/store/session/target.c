@@ -571,8 +571,3 @@ struct wio_intake *wio_target_intake(struct wio_target *target)
 {
     return target->intake;
 }
-
-const struct wio_link_counts *wio_target_counts(const struct wio_target *target)
-{
-    return wio_link_server_counts(target->links);
-}

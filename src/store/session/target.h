@@ -44,7 +44,6 @@ void wio_target_set_addresses(struct wio_target *target, const char *const *addr
 /* For recovery and statistics. The admission is NULL where the configuration has none. */
 struct wio_intake *wio_target_intake(struct wio_target *target);
 struct wio_server *wio_target_server(struct wio_target *target);
-const struct wio_link_counts *wio_target_counts(const struct wio_target *target);
 
 /* No message is sent after it. NULL is allowed. */
 void wio_target_destroy(struct wio_target *target);

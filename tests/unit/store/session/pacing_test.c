@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests that wait for admission, and what becomes of them when connections are lost. */
+#include "support/unit.h"
+
+#include <string.h>
+
+#include "admit/counts.h"
+#include "admit/negotiate.h"
+#include "store/session/pacing.h"
+
+#define MS UINT64_C(1000000)
+
+static struct {
+    struct wio_pacing *pacing;
+    struct wio_store_request request; /* under way, number 1 */
+    bool is_wanted;
+    unsigned sent;
+    unsigned plain; /* of these, without what admission adds */
+    uint64_t now_ns;
+} stage;
+
+static const struct wio_store_request *find(void *context, uint16_t target, uint64_t number)
+{
+    (void)context;
+    (void)target;
+    return stage.is_wanted && number == stage.request.number ? &stage.request : NULL;
+}
+
+static bool send(void *context, uint16_t target, const struct wio_store_request *request)
+{
+    (void)context;
+    (void)target;
+    stage.sent++;
+    stage.plain += (request->flags & WIO_STORE_FLAG_ADMIT) == 0;
+    return true;
+}
+
+static void sent(void *context, uint16_t target, uint64_t number)
+{
+    (void)context;
+    (void)target;
+    (void)number;
+}
+
+static void over(void *context, uint16_t target, const struct wio_store_reply *reply)
+{
+    (void)context;
+    (void)target;
+    (void)reply;
+    fail_msg("refused for good");
+}
+
+static const struct wio_pacing_ops ops = {find, send, sent, over};
+
+/* A single write with two seconds is on its way. */
+static int begin(void **state)
+{
+    (void)state;
+    memset(&stage, 0, sizeof(stage));
+    stage.now_ns = 1000 * MS;
+    stage.is_wanted = true;
+    stage.pacing = wio_pacing_create(1, 7, &ops, NULL);
+    assert_non_null(stage.pacing);
+    stage.request = (struct wio_store_request){.op = WIO_STORE_WRITE,
+                                               .flags = WIO_STORE_FLAG_SINGLE,
+                                               .number = 1,
+                                               .is_first = true,
+                                               .deadline_ns = stage.now_ns + 2000 * MS};
+    wio_pacing_connected(stage.pacing, 0, WIO_ADMIT_FEATURES, false, stage.now_ns);
+    struct wio_store_request request = stage.request;
+    assert_true(wio_pacing_take(stage.pacing, 0, &request, stage.now_ns));
+    assert_int_equal(stage.sent, 1);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    wio_pacing_destroy(stage.pacing);
+    return 0;
+}
+
+static bool refuse(struct wio_store_reply *reply)
+{
+    *reply = (struct wio_store_reply){.op = WIO_STORE_WRITE,
+                                      .number = 1,
+                                      .result = WIO_STORE_BUSY,
+                                      .has_told = true,
+                                      .told = {.reason = WIO_ADMIT_REASON_QUEUE_TOTAL, .hint = 10}};
+    return wio_pacing_reply(stage.pacing, 0, reply, stage.now_ns);
+}
+
+/* Time goes by in steps until something is sent. */
+static void wait_for_send(void)
+{
+    for (unsigned before = stage.sent, i = 0; stage.sent == before && i < 5000; i++) {
+        stage.now_ns += MS;
+        wio_pacing_pump(stage.pacing, stage.now_ns);
+    }
+}
+
+/* The connection is lost, and another one made. */
+static void lose(bool is_known)
+{
+    wio_pacing_connected(stage.pacing, 0, WIO_ADMIT_FEATURES, is_known, stage.now_ns);
+    wio_pacing_pump(stage.pacing, stage.now_ns);
+}
+
+static void a_refused_one_was_not_done(void **state)
+{
+    (void)state;
+    struct wio_store_reply reply;
+    assert_true(refuse(&reply));
+    assert_true(wio_pacing_holds(stage.pacing, 0, 1));
+}
+
+/* The first copy may have been done: the refusal of the second says nothing of it. */
+static void a_refused_copy_leaves_the_first_unsure(void **state)
+{
+    (void)state;
+    struct wio_store_reply reply;
+    lose(true);
+    wait_for_send();
+    assert_int_equal(stage.sent, 2);
+    assert_true(refuse(&reply));
+    assert_false(wio_pacing_holds(stage.pacing, 0, 1));
+    lose(false); /* a target that remembers nothing: the coordinator says what becomes of it */
+    unsigned before = stage.sent;
+    wait_for_send();
+    assert_int_equal(stage.sent, before);
+}
+
+/* It is never told to be refused for good, which means that nothing has happened: when its time is
+ * over it is sent once more, for the answer of what was done. */
+static void an_unsure_one_is_asked_for(void **state)
+{
+    (void)state;
+    struct wio_store_reply reply;
+    lose(true);
+    wait_for_send();
+    for (unsigned i = 0; i < 10000 && stage.plain == 0; i++) {
+        assert_true(refuse(&reply));
+        assert_int_equal(reply.result, WIO_STORE_BUSY);
+        wait_for_send();
+    }
+    assert_int_equal(stage.plain, 1);
+    reply = (struct wio_store_reply){.op = WIO_STORE_WRITE, .number = 1, .result = WIO_STORE_OK};
+    assert_false(wio_pacing_reply(stage.pacing, 0, &reply, stage.now_ns));
+    assert_int_equal(reply.result, WIO_STORE_OK);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_refused_one_was_not_done),
+        TEST(a_refused_copy_leaves_the_first_unsure),
+        TEST(an_unsure_one_is_asked_for),
+    };
+    return WIO_RUN(tests);
+}
