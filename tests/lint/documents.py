@@ -14,6 +14,7 @@ import os
 import re
 import sys
 
+from each_document import check
 from people import PEOPLE, PERSON, STRING
 
 WIDTH = 120
@@ -96,16 +97,8 @@ def self_test():
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
-    root, count, failed = sys.argv[1], 0, 0
-    for path in documents(root):
-        with open(os.path.join(root, path), encoding="utf-8") as file:
-            found = list(faults(path, file.read().split("\n")))
-        count += 1
-        failed += len(found)
-        for text in found:
-            print(text, file=sys.stderr)
-    print(f"{count} documents")
-    return 1 if failed else 0
+    root = sys.argv[1]
+    return check(root, documents(root), faults)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ import os
 import re
 import sys
 
+from each_document import check
+
 NAME = re.compile(r"`((?:\.\./)*[\w./*{},\[\]-]+\.(?:\[ch\]|\{[a-z,]+\}|c|h|md|py|sh|def|table|scd|svg|xml|build))`")
 PATTERN = re.compile(r"[A-Z]{2,}\.")
 ELSEWHERE = {"uv.h", "fileops.c", "mpi.h", "mm/page-writeback.c", "fs/fs-writeback.c", "simulation.c"}
@@ -79,19 +81,10 @@ def self_test():
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
-    root, count, failed = sys.argv[1], 0, 0
+    root = sys.argv[1]
     tree = set(files(root))
-    for path in sorted(tree):
-        if not path.endswith(".md") or path == "CHANGELOG.md":
-            continue
-        with open(os.path.join(root, path), encoding="utf-8") as file:
-            found = list(faults(path, file.read().split("\n"), tree))
-        count += 1
-        failed += len(found)
-        for text in found:
-            print(text, file=sys.stderr)
-    print(f"{count} documents")
-    return 1 if failed else 0
+    paths = sorted(path for path in tree if path.endswith(".md") and path != "CHANGELOG.md")
+    return check(root, paths, lambda path, lines: faults(path, lines, tree))
 
 
 if __name__ == "__main__":
