@@ -24,7 +24,7 @@
 #include <whyio/trace.h>
 
 #include "explain/findings/finding.h"
-#include "explain/gain.h"
+#include "explain/gains/gain.h"
 
 struct wio_explain_params {
     size_t struct_size;

@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "explain/long_waits.h"
-#include "explain/own_frame.h"
+#include "explain/digest/long_waits.h"
+#include "explain/lines/own_frame.h"
 #include "report/line.h"
 
 struct waits_writer {

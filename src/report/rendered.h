@@ -13,7 +13,7 @@
 #include <whyio/status.h>
 #include <whyio/trace.h>
 
-#include "explain/own_frame.h"
+#include "explain/lines/own_frame.h"
 
 /* A rendered text; text == NULL: not rendered yet. */
 struct wio_rendered_text {

@@ -7,12 +7,12 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cmd.h"
-#include "explain/compare.h"
+#include "explain/compare/compare.h"
 #include "explain/explain.h"
 #include "handles.h"
 #include "options.h"
 #include "progress.h"
-#include "report/compare.h"
+#include "report/compare/compare.h"
 #include "transactions.h"
 
 enum { OPTION_TOP = CMD_OPTION_FIRST, OPTION_ROOT_A, OPTION_ROOT_B, OPTION_FAIL_OVER };

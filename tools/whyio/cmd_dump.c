@@ -10,7 +10,7 @@
 #include "handles.h"
 #include "options.h"
 #include "progress.h"
-#include "report/dump.h"
+#include "report/dump/dump.h"
 
 enum {
     OPTION_RANK = CMD_OPTION_FIRST,

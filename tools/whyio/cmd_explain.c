@@ -11,8 +11,8 @@
 #include "handles.h"
 #include "options.h"
 #include "progress.h"
-#include "report/explain.h"
-#include "report/transactions.h"
+#include "report/explanation/explain.h"
+#include "report/transactions/transactions.h"
 #include "transactions.h"
 
 enum {

@@ -7,12 +7,12 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cmd.h"
-#include "explain/digest.h"
+#include "explain/digest/digest.h"
 #include "explain/summary.h"
 #include "handles.h"
 #include "options.h"
 #include "progress.h"
-#include "report/info.h"
+#include "report/info/info.h"
 
 enum { OPTION_HISTOGRAMS = CMD_OPTION_FIRST, OPTION_TOP, OPTION_INDEX };
 

@@ -12,7 +12,7 @@
 #include "base/io.h"
 #include "base/text.h"
 #include "cmd.h"
-#include "explain/compare.h"
+#include "explain/compare/compare.h"
 #include "handles.h"
 #include "launcher.h"
 #include "options.h"
@@ -21,7 +21,7 @@
 #include "replay/launcher/link.h"
 #include "replay/replay.h"
 #include "replay_run.h"
-#include "report/compare.h"
+#include "report/compare/compare.h"
 
 enum {
     OPTION_ROOT = CMD_OPTION_FIRST,

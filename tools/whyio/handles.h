@@ -6,7 +6,7 @@
 
 #include <whyio/trace.h>
 
-#include "explain/compare.h"
+#include "explain/compare/compare.h"
 #include "options.h"
 
 /* wio_trace_open_progress with a bar while rings are sealed that a killed recorder left. */

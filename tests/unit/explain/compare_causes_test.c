@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "explain/compare_causes.h"
+#include "explain/compare/compare_causes.h"
 #include "support/script_open.h"
 
 static char script[1 << 16];

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain/digest.h"
+#include "explain/digest/digest.h"
 #include "ops/calls.h"
 #include "support/script_open.h"
 

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "explain/explain.h"
-#include "explain/gain_change.h"
-#include "explain/gain_scope.h"
-#include "explain/network_fs.h"
+#include "explain/gains/gain_change.h"
+#include "explain/gains/gain_scope.h"
+#include "explain/gains/network_fs.h"
 #include "explain_run.h"
 #include "predict/program.h"
 

@@ -2,7 +2,7 @@
 /* The longest waits, on traces made by hand. */
 #include "support/unit.h"
 
-#include "explain/long_waits.h"
+#include "explain/digest/long_waits.h"
 #include "ops/calls.h"
 #include "support/script_open.h"
 

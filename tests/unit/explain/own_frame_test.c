@@ -11,7 +11,7 @@
 
 #include "explain/accounts/places.h"
 #include "explain/accounts/speakers.h"
-#include "explain/own_frame.h"
+#include "explain/lines/own_frame.h"
 
 #define LIBRARY "/opt/lib/libhdf5.so.103"
 #define PROGRAM "/home/u/sim"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "explain/phases.h"
+#include "explain/compare/phases.h"
 
 /* One phase per letter: r, w, b (both), m; `files` gives a digit each or is NULL. */
 static void make_phases(const char *kinds, const char *files, struct wio_phase *phases,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/unit.h"
 
-#include "explain/segmenter.h"
+#include "explain/compare/segmenter.h"
 #include "ops/calls.h"
 
 #define MIB (1024 * 1024)

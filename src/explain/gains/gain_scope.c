@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain/gains/gain_scope.h"
+
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/ids.h"
+#include "ops/calls.h"
+
+/* What the scope of a kind of change is restricted by. */
+static const struct {
+    bool sites; /* call sites, operations and threads */
+    bool paths;
+} restricted[WIO_CHANGE_COUNT] = {
+    [WIO_CHANGE_REMOVE] = {true, true},       [WIO_CHANGE_FSYNC_EVERY] = {true, true},
+    [WIO_CHANGE_AGGREGATE] = {true, true},    [WIO_CHANGE_COLLECTIVE] = {false, true},
+    [WIO_CHANGE_MERGE_FILES] = {false, true}, [WIO_CHANGE_BALANCE] = {false, false},
+};
+
+/* Sorted, each once. */
+static size_t put_in_order(uint32_t *list, size_t count)
+{
+    size_t kept = 0;
+
+    qsort(list, count, sizeof(*list), wio_ids_compare);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || list[kept - 1] != list[i]) {
+            list[kept++] = list[i];
+        }
+    }
+    return kept;
+}
+
+/* Files that are not told apart may be any. */
+static enum wio_status add_paths(struct wio_gain_scope *scope, const struct wio_steps *steps,
+                                 const struct wio_finding *finding)
+{
+    scope->paths = calloc((size_t)finding->step_count + 1, sizeof(uint32_t));
+    if (scope->paths == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    for (uint32_t i = 0; i < finding->step_count; i++) {
+        scope->paths[i] = steps->steps[finding->steps[i]].path;
+        if (scope->paths[i] == WIO_SEVERAL_FILES) {
+            return WIO_OK;
+        }
+    }
+    scope->of.paths = scope->paths;
+    scope->of.path_count = put_in_order(scope->paths, finding->step_count);
+    return WIO_OK;
+}
+
+static enum wio_status add_streams(struct wio_gain_scope *scope, const struct wio_steps *steps,
+                                   const struct wio_finding *finding)
+{
+    scope->streams = calloc((size_t)finding->step_count + 1, sizeof(uint32_t));
+    if (scope->streams == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    for (uint32_t i = 0; i < finding->step_count; i++) {
+        scope->streams[i] = steps->steps[finding->steps[i]].stream;
+    }
+    scope->of.streams = scope->streams;
+    scope->of.stream_count = put_in_order(scope->streams, finding->step_count);
+    return WIO_OK;
+}
+
+/* What a flush of a stream writes takes the time of the flush, which is the program's to leave
+ * away. */
+static uint16_t op_of(const struct wio_site *site)
+{
+    return site->outer == WIO_OP_fflush ? site->outer : site->op;
+}
+
+static enum wio_status add_ops(struct wio_gain_scope *scope, const struct wio_steps *steps,
+                               const struct wio_finding *finding)
+{
+    scope->ops = calloc((size_t)finding->step_count + 1, sizeof(uint16_t));
+    if (scope->ops == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    for (uint32_t i = 0; i < finding->step_count; i++) {
+        uint16_t op = op_of(&steps->sites[steps->steps[finding->steps[i]].site]);
+        size_t k = 0;
+        while (k < scope->of.op_count && scope->ops[k] != op) {
+            k++;
+        }
+        scope->ops[k] = op;
+        scope->of.op_count += k == scope->of.op_count;
+    }
+    scope->of.ops = scope->ops;
+    return WIO_OK;
+}
+
+/* The sources of these places, and those for which one of them speaks. */
+static void mark_sources(const struct wio_steps *steps, const uint8_t *is_place, uint8_t *is_source)
+{
+    const struct wio_places *places = &steps->places;
+    const struct wio_map_entry *entry;
+    size_t at = 0;
+
+    is_source[0] = is_place[0];
+    for (uint32_t source = 1; source < places->source_capacity; source++) {
+        uint32_t place = places->of_source[source];
+        is_source[source] = place > 0 && is_place[place - 1];
+    }
+    while ((entry = wio_map_each(&steps->speakers.pairs, &at)) != NULL) {
+        uint32_t speaker = (uint32_t)entry->key;
+        uint32_t place = speaker < places->source_capacity ? places->of_source[speaker] : 0;
+        is_source[entry->key >> 32] |= place > 0 && is_place[place - 1];
+    }
+}
+
+/* All source ids whose place is one of the steps'. */
+static enum wio_status list_sources(struct wio_gain_scope *scope, const struct wio_steps *steps,
+                                    const struct wio_finding *finding, uint8_t *is_place,
+                                    uint8_t *is_source)
+{
+    uint32_t known = wio_trace_source_count(steps->places.trace);
+    uint32_t sources =
+        steps->places.source_capacity > known ? steps->places.source_capacity : known;
+
+    scope->sources = calloc((size_t)sources + 1, sizeof(uint32_t));
+    if (scope->sources == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    for (uint32_t i = 0; i < finding->step_count; i++) {
+        is_place[steps->sites[steps->steps[finding->steps[i]].site].place] = 1;
+    }
+    mark_sources(steps, is_place, is_source);
+    for (uint32_t source = 0; source < sources; source++) {
+        if (is_source[source]) {
+            scope->sources[scope->of.source_count++] = source;
+        }
+    }
+    scope->of.sources = scope->sources;
+    return WIO_OK;
+}
+
+static enum wio_status add_sources(struct wio_gain_scope *scope, const struct wio_steps *steps,
+                                   const struct wio_finding *finding)
+{
+    size_t sources =
+        (size_t)steps->places.source_capacity + wio_trace_source_count(steps->places.trace);
+    uint8_t *is_place = calloc((size_t)steps->places.frames.count + 1, 1);
+    uint8_t *is_source = calloc(sources + 1, 1);
+    enum wio_status status = WIO_ERR_NOMEM;
+
+    if (is_place != NULL && is_source != NULL) {
+        status = list_sources(scope, steps, finding, is_place, is_source);
+    }
+    free(is_place);
+    free(is_source);
+    return status;
+}
+
+enum wio_status wio_gain_scope_init(struct wio_gain_scope *scope, const struct wio_steps *steps,
+                                    const struct wio_finding *finding, enum wio_change_kind kind)
+{
+    if (restricted[kind].paths) {
+        WIO_TRY(add_paths(scope, steps, finding));
+    }
+    if (!restricted[kind].sites) {
+        return WIO_OK;
+    }
+    WIO_TRY(add_streams(scope, steps, finding));
+    WIO_TRY(add_ops(scope, steps, finding));
+    return add_sources(scope, steps, finding);
+}
+
+void wio_gain_scope_fini(struct wio_gain_scope *scope)
+{
+    free(scope->sources);
+    free(scope->streams);
+    free(scope->paths);
+    free(scope->ops);
+}
