@@ -46,13 +46,21 @@ static enum wio_refusal refusal_of(const struct wio_txn_row *row)
     }
 }
 
-/* Behind WIO_ATTEMPT_RANGES the last one grows over all further ones of its segment; what lies in
- * another segment is lost but for `has_more_ranges`. */
+static bool is_beside(const struct wio_attempt_range *range, const struct wio_txn_row *row)
+{
+    return range->range.file == row->range.file && range->range.segment == row->range.segment;
+}
+
+/* Behind WIO_ATTEMPT_RANGES the last one of a segment grows over all further ones of it; a segment
+ * that has none is lost but for `has_lost_ranges`. */
 static void widen(struct wio_attempt_part *part, const struct wio_txn_row *row)
 {
-    struct wio_attempt_range *last = &part->ranges[part->range_count - 1];
-    part->has_more_ranges = true;
-    if (last->range.file != row->range.file || last->range.segment != row->range.segment) {
+    struct wio_attempt_range *last = NULL;
+    for (uint32_t i = 0; i < part->range_count; i++) {
+        last = is_beside(&part->ranges[i], row) ? &part->ranges[i] : last;
+    }
+    if (last == NULL) {
+        part->has_lost_ranges = true;
         return;
     }
     last->range.from = row->range.from < last->range.from ? row->range.from : last->range.from;
@@ -61,14 +69,34 @@ static void widen(struct wio_attempt_part *part, const struct wio_txn_row *row)
     last->mode = row->mode == last->mode ? last->mode : WIO_LOCK_EXCLUSIVE;
 }
 
+static bool is_whole(const struct wio_attempt_range *range)
+{
+    return range->is_answered && range->touched >= range->range.to - range->range.from;
+}
+
+/* Bytes that were all touched, right behind others of which that is so: one range. */
+static bool join(struct wio_attempt_part *part, const struct wio_txn_row *row)
+{
+    bool is_all = row->kind != WIO_TXN_ARRIVE && row->bytes >= row->range.to - row->range.from;
+    for (uint32_t i = part->range_count; is_all && i > 0; i--) {
+        struct wio_attempt_range *range = &part->ranges[i - 1];
+        if (is_beside(range, row) && range->range.to == row->range.from &&
+            range->mode == row->mode && is_whole(range)) {
+            range->range.to = row->range.to;
+            range->touched = range->range.to - range->range.from;
+            return true;
+        }
+    }
+    return false;
+}
+
 static struct wio_attempt_range *find_range(struct wio_attempt_part *part,
                                             const struct wio_txn_row *row)
 {
     for (uint32_t i = part->range_count; i > 0; i--) {
         struct wio_attempt_range *range = &part->ranges[i - 1];
-        if (range->range.file == row->range.file && range->range.segment == row->range.segment &&
-            range->range.from == row->range.from && range->range.to == row->range.to &&
-            range->mode == row->mode) {
+        if (is_beside(range, row) && range->range.from == row->range.from &&
+            range->range.to == row->range.to && range->mode == row->mode) {
             return range;
         }
     }
@@ -83,6 +111,9 @@ static enum wio_status add_range(struct wio_attempt_part *part, const struct wio
         bool is_less = !is_answer || (known->is_answered && known->touched >= row->bytes);
         known->touched = is_less ? known->touched : row->bytes;
         known->is_answered = known->is_answered || is_answer;
+        return WIO_OK;
+    }
+    if (join(part, row)) {
         return WIO_OK;
     }
     if (part->range_count == WIO_ATTEMPT_RANGES) {

@@ -7,7 +7,8 @@
  * Memory grows with what is active at the same time, not with the length of the trace: of the
  * attempts that are over, the last WIO_ATTEMPTS_KEPT are kept at most (`forgotten` counts the
  * others that were still wanted) and WIO_ATTEMPTS_OPEN that are not, of the bytes of an attempt at
- * a server the first WIO_ATTEMPT_RANGES and behind these one range that holds the others.
+ * a server the first WIO_ATTEMPT_RANGES, adjacent ones joined; behind these the last one of a
+ * segment holds all further ones.
  */
 #ifndef WIO_EXPLAIN_ABORTS_ATTEMPTS_H
 #define WIO_EXPLAIN_ABORTS_ATTEMPTS_H
@@ -54,7 +55,7 @@ struct wio_attempt_part {
     struct wio_attempt_range *ranges;
     uint32_t range_count;
     uint32_t range_capacity;
-    bool has_more_ranges; /* the last one holds several */
+    bool has_lost_ranges; /* of segments of which none is known */
     bool is_told;         /* by the server; else by the client alone, and active until its END */
     enum wio_refusal refusal;
 };

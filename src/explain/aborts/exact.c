@@ -66,7 +66,7 @@ static bool is_untouched(const struct wio_attempt *holder, uint32_t server,
 {
     const struct wio_attempt_part *part =
         holder == NULL ? NULL : wio_attempt_part_at(holder, server);
-    bool is_known = part != NULL && !part->has_more_ranges && asked->to != 0;
+    bool is_known = part != NULL && !part->has_lost_ranges && asked->to != 0;
     return is_known && !has_touched(holder, server, asked);
 }
 

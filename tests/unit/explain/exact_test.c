@@ -253,6 +253,59 @@ static void many_ranges_are_no_false_conflict(void **state)
     wio_aborts_fini(&aborts);
 }
 
+/* Many small requests beside each other are one range, and hide nothing. */
+static void adjacent_ranges_are_one(void **state)
+{
+    (void)state;
+    struct wio_aborts aborts;
+    char script[16384];
+    size_t used = (size_t)snprintf(script, sizeof(script),
+                                   "0 begin A1 app a.c:1\n"
+                                   "0 answer A1 s0 r f1 0-1000 touched=100\n");
+    for (unsigned i = 0; i < 70; i++) {
+        used +=
+            (size_t)snprintf(script + used, sizeof(script) - used, "%u answer A1 s0 w f%u %u-%u\n",
+                             1 + i, 2 + i % 2, 100 * (i / 2), 100 * (i / 2) + 100);
+    }
+    (void)snprintf(script + used, sizeof(script) - used,
+                   "80 answer A1 s0 w f4 0-100\n"
+                   "80 begin B1 app b.c:1\n"
+                   "81 answer B1 s0 w f1 900-1000 refused by A1\n"
+                   "82 release B1 s0 aborted\n"
+                   "82 end B1 aborted\n"
+                   "83 begin C1 app c.c:1\n"
+                   "84 answer C1 s0 w f3 3400-3500 refused by A1\n"
+                   "85 release C1 s0 aborted\n"
+                   "85 end C1 aborted\n");
+    txn_script_run(script, &aborts);
+    assert_int_equal(pair_of(&aborts, "b.c:1", "a.c:1")->by_conflict[WIO_CONFLICT_FALSE], 1);
+    assert_int_equal(pair_of(&aborts, "c.c:1", "a.c:1")->by_conflict[WIO_CONFLICT_DATA], 1);
+    wio_aborts_fini(&aborts);
+}
+
+/* Behind the ranges that are kept, those of other segments are still exact. */
+static void widened_ranges_hide_nothing_elsewhere(void **state)
+{
+    (void)state;
+    struct wio_aborts aborts;
+    char script[16384];
+    size_t used = (size_t)snprintf(script, sizeof(script),
+                                   "0 begin A1 app a.c:1\n"
+                                   "0 answer A1 s0 r f1 0-1000 touched=100\n");
+    for (unsigned i = 0; i < 70; i++) {
+        used += (size_t)snprintf(script + used, sizeof(script) - used,
+                                 "%u answer A1 s0 w f2 %u-%u\n", 1 + i, 200 * i, 200 * i + 100);
+    }
+    (void)snprintf(script + used, sizeof(script) - used,
+                   "80 begin B1 app b.c:1\n"
+                   "81 answer B1 s0 w f1 900-1000 refused by A1\n"
+                   "82 release B1 s0 aborted\n"
+                   "82 end B1 aborted\n");
+    txn_script_run(script, &aborts);
+    assert_int_equal(pair_of(&aborts, "b.c:1", "a.c:1")->by_conflict[WIO_CONFLICT_FALSE], 1);
+    wio_aborts_fini(&aborts);
+}
+
 /* A transaction is one line while its files still come. */
 static void a_line_stays_one_while_files_come(void **state)
 {
@@ -334,6 +387,8 @@ int main(void)
         cmocka_unit_test(chains_of_granted_waits_are_kept),
         cmocka_unit_test(nothing_touched_is_a_false_conflict),
         cmocka_unit_test(many_ranges_are_no_false_conflict),
+        cmocka_unit_test(adjacent_ranges_are_one),
+        cmocka_unit_test(widened_ranges_hide_nothing_elsewhere),
         cmocka_unit_test(a_line_stays_one_while_files_come),
         cmocka_unit_test(costs_add_up),
         cmocka_unit_test(contention_is_split),
