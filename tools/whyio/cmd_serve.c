@@ -326,14 +326,6 @@ static enum wio_status prepare(struct serve_args *args, struct wio_link_key *key
     return WIO_OK;
 }
 
-static enum wio_status run(struct serve_args *args, struct wio_error *err)
-{
-    if (args->is_job) {
-        WIO_TRY(serve_root_ends_with_us(args->root, err));
-    }
-    return wio_serve(&args->config, err);
-}
-
 int cmd_serve(int argc, char **argv)
 {
     struct wio_link_key key = {{0}};
@@ -352,7 +344,7 @@ int cmd_serve(int argc, char **argv)
     args.config.reloaded = say_reloaded;
     args.config.context = &args;
     enum wio_status status = prepare(&args, &key, &err);
-    status = status == WIO_OK ? run(&args, &err) : status;
+    status = status == WIO_OK ? wio_serve(&args.config, &err) : status;
     wio_link_key_forget(&key);
     return status == WIO_OK ? 0 : cmd_fail(&err);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve_place.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -54,38 +50,6 @@ enum wio_status serve_root_make(char root_out[SERVE_ROOT_BYTES], struct wio_erro
     }
     return wio_serve_make_root(parent != NULL && parent[0] != '\0' ? parent : "/tmp", name,
                                root_out, SERVE_ROOT_BYTES, err);
-}
-
-/* Another process, of another session, with nothing open but the pipe. */
-static void wait_and_remove(int end, const char *root)
-{
-    char byte;
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    (void)setsid();
-    (void)signal(SIGTERM, SIG_IGN);
-    (void)signal(SIGINT, SIG_IGN);
-    for (int fd = 0; fd < 3; fd++) {
-        (void)dup2(null, fd);
-    }
-    while (read(end, &byte, 1) < 0 && errno == EINTR) {
-        /* until the other end is closed */
-    }
-    _exit(wio_io_remove_tree(root, NULL) == WIO_OK ? 0 : 1);
-}
-
-enum wio_status serve_root_ends_with_us(const char *root, struct wio_error *err)
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        return wio_error_sys(err, root, "cannot make a pipe");
-    }
-    pid_t child = fork();
-    if (child == 0) {
-        (void)close(ends[1]);
-        wait_and_remove(ends[0], root);
-    }
-    (void)close(ends[0]);
-    return child > 0 ? WIO_OK : wio_error_sys(err, root, "cannot begin a process");
 }
 
 enum wio_status serve_key_read(const char *path, struct wio_link_key *key_out,

@@ -10,9 +10,6 @@ enum { SERVE_ROOT_BYTES = 1024, SERVE_JOB_BYTES = 128 };
 /* A new directory below $TMPDIR, named after the job. */
 WIO_MUST_CHECK enum wio_status serve_root_make(char root_out[SERVE_ROOT_BYTES],
                                                struct wio_error *err);
-/* When this process has ended, by whatever death, the directory goes: launchers kill what does not
- * end at once. Before any thread is begun. */
-WIO_MUST_CHECK enum wio_status serve_root_ends_with_us(const char *root, struct wio_error *err);
 /* Of a job's own store: "NAME" of the job that is the same in all its processes. WIO_ERR_USAGE:
  * nothing says one. */
 WIO_MUST_CHECK enum wio_status serve_job_name(char name_out[SERVE_JOB_BYTES],

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "store/serve/remains.h"
 
 #define PATIENCE_NS UINT64_C(60000000000)
 #define LOOK_NS 20000000
@@ -55,6 +56,9 @@ static enum wio_status put(const struct serve_meeting *meeting, const char *end,
                                      "another store of this job is there, or one was killed and "
                                      "left it: remove it then")
                      : wio_error_sys(err, name, "cannot make the file");
+    }
+    if (status == WIO_OK) {
+        serve_remains_add(meeting->remains, name);
     }
     (void)unlink(by);
     return status;
@@ -128,10 +132,11 @@ static enum wio_status read_keys(struct serve_meeting *meeting, struct wio_error
 }
 
 enum wio_status serve_meeting_begin(struct serve_meeting *meeting, struct wio_io *io,
-                                    const struct wio_serve_job *job, struct wio_error *err)
+                                    const struct wio_serve_job *job, int remains,
+                                    struct wio_error *err)
 {
     char dir[PATH_MAX];
-    *meeting = (struct serve_meeting){.job = *job};
+    *meeting = (struct serve_meeting){.job = *job, .remains = remains};
     if (realpath(job->dir, dir) == NULL) {
         return wio_error_sys(err, job->dir, "cannot use --job-dir");
     }
@@ -204,6 +209,7 @@ void serve_meeting_end(struct serve_meeting *meeting)
         drop(meeting, "store");
         drop(meeting, "servers");
     }
+    serve_remains_forget(meeting->remains);
     wio_link_key_forget(&meeting->key);
     wio_link_key_forget(&meeting->servers_key);
 }

@@ -23,14 +23,16 @@ struct serve_meeting {
     struct wio_link_key servers_key;
     char path[PATH_MAX];     /* DIR/NAME */
     struct wio_link_key run; /* tells files of this run from those of an earlier one */
+    int remains;             /* serve_remains_add */
     bool has_servers;        /* rank 0: the file is this job's */
     bool has_rank;           /* so is NAME.R */
 };
 
-/* Rank 0 makes the keys, others wait for them. WIO_ERR_BUSY: files of that name are there already.
+/* Rank 0 makes the keys, others wait for them. Files go with this process by `remains`
+ * (serve_remains_begin). WIO_ERR_BUSY: files of that name are there already.
  * WIO_ERR_IO: they did not come within a minute. */
 WIO_MUST_CHECK enum wio_status serve_meeting_begin(struct serve_meeting *meeting, struct wio_io *io,
-                                                   const struct wio_serve_job *job,
+                                                   const struct wio_serve_job *job, int remains,
                                                    struct wio_error *err);
 /* Tell the own target's address, and wait for those of all. */
 WIO_MUST_CHECK enum wio_status serve_meeting_exchange(struct serve_meeting *meeting,

@@ -19,6 +19,7 @@
 #include "store/serve/layout.h"
 #include "store/serve/meeting.h"
 #include "store/serve/place.h"
+#include "store/serve/remains.h"
 #include "store/serve/target_thread.h"
 #include "store/session/catalogue_server.h"
 #include "store/storage/root.h"
@@ -48,6 +49,7 @@ struct serve {
     uint16_t total;          /* .. among so many of the store */
     const char *addresses[WIO_SERVE_RANKS_MAX];
     struct serve_meeting meeting; /* of a job */
+    int remains;                  /* of a job: its files go with this process */
     char met[WIO_SERVE_RANKS_MAX][WIO_LINK_ADDRESS_BYTES];
     struct wio_io_timer *watch; /* a loop without a listener waits for signals, too */
     bool is_ended;
@@ -133,7 +135,7 @@ static enum wio_status join_job(struct serve *serve, struct wio_error *err)
     if (job == NULL) {
         return WIO_OK;
     }
-    WIO_TRY(serve_meeting_begin(&serve->meeting, wio_net_io(serve->net), job, err));
+    WIO_TRY(serve_meeting_begin(&serve->meeting, wio_net_io(serve->net), job, serve->remains, err));
     serve->link.auth = WIO_WIRE_AUTH_KEY;
     serve->link.key = serve->meeting.key;
     serve->layout.servers_key = serve->meeting.servers_key;
@@ -378,6 +380,9 @@ static enum wio_status watch_signals(struct serve *serve, struct wio_error *err)
 
 static enum wio_status begin(struct serve *serve, struct wio_error *err)
 {
+    if (serve->config->job != NULL) {
+        WIO_TRY(serve_remains_begin(serve->config->root, &serve->remains, err));
+    }
     WIO_TRY(make_link(serve, err));
     WIO_TRY(open_root(serve, err));
     WIO_TRY(join_job(serve, err));
@@ -425,6 +430,7 @@ static enum wio_status end(struct serve *serve, enum wio_status status, struct w
     wio_link_key_forget(&serve->link.key);
     wio_link_key_forget(&serve->layout.servers_key);
     wio_fd_cleanup(&serve->lock);
+    wio_fd_cleanup(&serve->remains);
     return status;
 }
 
@@ -436,6 +442,7 @@ enum wio_status wio_serve(const struct wio_serve_config *config, struct wio_erro
     }
     serve->config = config;
     serve->lock = -1;
+    serve->remains = -1;
     enum wio_status status = begin(serve, err);
     if (status == WIO_OK) {
         tell_ready(serve);

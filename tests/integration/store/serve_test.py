@@ -275,12 +275,34 @@ def case_job(directory):
     assert os.path.exists(file)
     server.terminate()
     server.wait(WAIT)
+    gone(directory)
+    refused("--job", status=2, text="mpirun or srun")
+    refused("--job", "--targets=2", status=2, text="--job takes no")
+
+
+def gone(directory):
+    """Nothing of the job is left there."""
     end = time.monotonic() + WAIT
     while left := [name for name in os.listdir(directory) if name.startswith("whyio-")]:
         assert time.monotonic() < end, left
         time.sleep(0.05)
-    refused("--job", status=2, text="mpirun or srun")
-    refused("--job", "--targets=2", status=2, text="--job takes no")
+
+
+def processes_below(parent):
+    with open(f"/proc/{parent}/task/{parent}/children") as children:
+        return [int(pid) for pid in children.read().split()]
+
+
+def case_job_killed(directory):
+    """Servers that are killed, as launchers do after a second, leave neither files nor data."""
+    server = mpirun(directory, ranks=2)
+    assert all(server.stdout.readline() for _ in range(2)), server.stderr.read()
+    ranks = processes_below(server.pid)
+    assert len(ranks) == 2 and os.path.exists(os.path.join(directory, "whyio-17.store")), ranks
+    for pid in ranks:
+        os.kill(pid, signal.SIGKILL)
+    assert server.wait(WAIT) != 0
+    gone(directory)
 
 
 def explained(trace):
@@ -395,6 +417,7 @@ def main():
                  "key": lambda: case_key(directory), "wrong": lambda: case_wrong(directory),
                  "default": lambda: case_default(directory), "check": lambda: case_check(directory),
                  "trace": lambda: case_trace(directory), "job": lambda: case_job(directory),
+                 "job_killed": lambda: case_job_killed(directory),
                  "admission": lambda: case_admission(directory)}
         cases[CASE]()
 
