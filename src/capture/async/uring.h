@@ -54,6 +54,7 @@ struct cap_uring {
     unsigned sq_seen; /* entries below were recorded */
     uint32_t sq_busy;
 
+    const unsigned *cq_head;
     const unsigned *cq_tail;
     const uint8_t *cqes;
     unsigned cq_entries;

@@ -119,6 +119,7 @@ static void set_submission(struct cap_uring *ring, const uint8_t *base, size_t b
 
 static void set_completion(struct cap_uring *ring, const uint8_t *base, size_t bytes)
 {
+    ring->cq_head = word_at(base, ring->cq_off.head);
     ring->cq_tail = word_at(base, ring->cq_off.tail);
     ring->cqes = base + ring->cq_off.cqes;
     ring->cq_seen = *ring->cq_tail;
@@ -288,7 +289,7 @@ struct cap_uring *cap_uring_at(const unsigned *sq_head)
 
 struct cap_uring *cap_uring_of_library(const struct cap_lib_uring *library)
 {
-    if (library->sq.head == NULL || library->cq.tail == NULL) {
+    if (library->sq.head == NULL || library->cq.head == NULL || library->cq.tail == NULL) {
         return NULL;
     }
     /* After io_uring_close_ring_fd there is no descriptor any more, only an index. */
@@ -308,6 +309,7 @@ struct cap_uring *cap_uring_of_library(const struct cap_lib_uring *library)
     ring->sq_head = library->sq.head;
     ring->sq_tail = library->sq.tail;
     ring->sqes = (const uint8_t *)library->sq.sqes;
+    ring->cq_head = library->cq.head;
     ring->cq_tail = library->cq.tail;
     ring->cqes = (const uint8_t *)library->cq.cqes;
     ring->sq_seen = *library->sq.tail;

@@ -89,6 +89,31 @@ static unsigned tail_of(const struct cap_uring *ring)
     return __atomic_load_n(ring->cq_tail, __ATOMIC_ACQUIRE);
 }
 
+/* Requests that the kernel may have taken, as positions of completions: each has one at most, but
+ * those that are armed once for many. */
+static unsigned submitted_of(const struct cap_uring *ring)
+{
+    bool is_polled = (ring->flags & IORING_SETUP_SQPOLL) != 0;
+    return __atomic_load_n(is_polled ? ring->sq_tail : &ring->sq_seen, __ATOMIC_ACQUIRE);
+}
+
+/* May the place of `seen` have been written over while it was read? Only where the program has
+ * taken that completion, and as many more can have come as the ring has places: the kernel fills
+ * any number of places before its tail says so, but has no end of a request that it was not
+ * given. */
+static bool is_overwritten(const struct cap_uring *ring, unsigned seen)
+{
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    unsigned room = ring->cq_entries;
+    unsigned filled = tail_of(ring) - seen;
+    unsigned head = __atomic_load_n(ring->cq_head, __ATOMIC_ACQUIRE);
+    int submitted = (int)(submitted_of(ring) - seen);
+    if (filled > room || (int)(head - seen) <= 0) {
+        return filled > room;
+    }
+    return submitted >= (int)filled ? submitted > (int)room : filled == room;
+}
+
 void cap_uring_reap(struct cap_thread *self, struct cap_uring *ring)
 {
     if (!cap_uring_take(&ring->cq_busy)) {
@@ -102,8 +127,7 @@ void cap_uring_reap(struct cap_thread *self, struct cap_uring *ring)
         struct io_uring_cqe cqe;
         unsigned place = seen & (ring->cq_entries - 1);
         memcpy(&cqe, ring->cqes + (size_t)place * ring->cqe_bytes, sizeof(cqe));
-        /* The kernel reuses places that the program has taken, perhaps while we read. */
-        if (tail_of(ring) - seen > ring->cq_entries) {
+        if (is_overwritten(ring, seen)) {
             cap_unseen(WIO_UNSEEN_LOST_COMPLETION);
             continue;
         }

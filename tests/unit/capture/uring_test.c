@@ -202,6 +202,47 @@ static void test_ends_that_were_overwritten_are_given_up(void **state)
     cap_uring_forget(ring);
 }
 
+/* All places are full and none was taken: each is what it was. */
+static void test_a_full_ring_is_read_whole(void **state)
+{
+    struct cap_uring *ring = make_ring();
+    (void)state;
+    for (unsigned i = 0; i < 2 * ENTRIES; i++) {
+        finish(i, (int)i);
+    }
+    cap_uring_reap(NULL, ring);
+    assert_int_equal(completed_count, 2 * ENTRIES);
+    assert_int_equal(completed[0].result, 0);
+    cap_uring_forget(ring);
+}
+
+/* The program has taken `taken` of `count` ends of `under_way` requests. */
+static unsigned reaped(unsigned count, unsigned taken, unsigned under_way)
+{
+    struct cap_uring *ring = make_ring();
+    for (unsigned i = 0; i < count; i++) {
+        finish(i, (int)i);
+    }
+    cq.head = taken;
+    ring->sq_seen = under_way;
+    cap_uring_reap(NULL, ring);
+    cap_uring_forget(ring);
+    return completed_count;
+}
+
+/* The kernel writes places before it moves the tail: where the program has taken two, and more
+ * requests than there are places are under way, the next ends may be there already. */
+static void test_ends_that_may_be_overwritten_are_given_up(void **state)
+{
+    const unsigned room = 2 * ENTRIES;
+    (void)state;
+    assert_int_equal(reaped(room, 2, room + 1), room - 1);
+    assert_int_equal(reaped(room, 2, room + 5), room - 2);
+    assert_int_equal(reaped(room - 3, 2, room + 5), room - 3 - 2);
+    assert_int_equal(reaped(room, 2, room), room);  /* all that were submitted */
+    assert_int_equal(reaped(room, 2, 1), room - 1); /* one request has many ends */
+}
+
 static void test_a_polled_ring_that_went_round(void **state)
 {
     struct cap_uring *ring = make_ring();
@@ -413,6 +454,8 @@ int main(void)
         cmocka_unit_test(test_what_the_kernel_refused_comes_again),
         cmocka_unit_test(test_each_end_is_seen_once),
         cmocka_unit_test(test_ends_that_were_overwritten_are_given_up),
+        cmocka_unit_test(test_a_full_ring_is_read_whole),
+        cmocka_unit_test(test_ends_that_may_be_overwritten_are_given_up),
         cmocka_unit_test(test_a_polled_ring_that_went_round),
         cmocka_unit_test(test_unmapped_rings_are_left_alone),
         cmocka_unit_test(test_a_child_does_not_touch_its_parents_rings),
