@@ -62,6 +62,14 @@ CASES = {
                   f"close t={9 * S} dur=1000 fd=3 path=/d/a at=0x30\n",
         "has": ["Nothing is slow here"], "lines": 2,
         "json": lambda of: of["findings"] == []},
+    "a line that works on several files": {
+        "script": "process 100\nprocess 101\nstream 0 100\nstream 1 101\n"
+                  f"write stream=0 t=0 dur={S} fd=3 path=/d/a off=0 size=8388608 at=0x20\n"
+                  f"write stream=0 t={S} dur={S} fd=4 path=/d/b off=0 size=8388608 at=0x20\n"
+                  f"sem_post stream=0 t={2 * S} dur=1000 at=0x30\n"
+                  f"sem_wait stream=1 t=0 dur={2 * S + 2000} at=0x40\n"
+                  "edge 0:2 1:0\n",
+        "has": ["%  write  program+0x20  /d/a", "%  write  program+0x20  /d/b"]},
     "much I/O of no known pattern": {
         "script": f"write t=0 dur={S} fd=3 path=/d/a off=0 size=8388608 at=0x20\n"
                   f"write t={S} dur={S} fd=3 path=/d/a off=8388608 size=8388608 at=0x20\n",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a change gains, as text: of a machine that is described, or fitted from the trace. */
 #include <math.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "report/explanation/explain.h"
@@ -65,12 +66,22 @@ static void put_range(const struct wio_gain *gain, FILE *out)
     }
 }
 
+/* The bounds of a gain, where they are not one figure. */
+static void put_bounds(const struct wio_gain *gain, FILE *out)
+{
+    char low_text[WIO_TEXT_MAX];
+    char high_text[WIO_TEXT_MAX];
+    const char *low = is_none(gain->low_s) ? "0 s" : text_of(low_text, gain->low_s);
+    const char *high = text_of(high_text, gain->high_s);
+
+    if (strcmp(low, high) != 0) {
+        (void)fprintf(out, ": %s to %s", low, high);
+    }
+}
+
 static void put_fitted(const struct wio_explanation *explanation, const struct wio_gain *gain,
                        FILE *out)
 {
-    char low[WIO_TEXT_MAX];
-    char high[WIO_TEXT_MAX];
-
     if (isnan(gain->gain_s)) {
         put_range(gain, out);
         (void)fputs(" (fitted from the trace, where nothing of that size was seen", out);
@@ -79,10 +90,9 @@ static void put_fitted(const struct wio_explanation *explanation, const struct w
         (void)fputs(" (fitted from the trace", out);
     } else {
         put_seconds(explanation, gain, out);
-        (void)fprintf(out, " (fitted from the trace%s: %s to %s",
-                      gain->is_assumed ? ", with 500 MB/s for the bytes of larger requests" : "",
-                      is_none(gain->low_s) ? "0 s" : text_of(low, gain->low_s),
-                      text_of(high, gain->high_s));
+        (void)fprintf(out, " (fitted from the trace%s",
+                      gain->is_assumed ? ", with 500 MB/s for the bytes of larger requests" : "");
+        put_bounds(gain, out);
     }
     if (gain->network[0] != '\0') {
         (void)fputs("; no model knows ", out);

@@ -240,6 +240,18 @@ static double positive_sum(const struct wio_wait_class *class)
     return sum;
 }
 
+/* "  FILE": one line of a program may work on several. */
+static void put_file_of(const struct explanation_text *writer, uint32_t step)
+{
+    uint32_t file = writer->explanation->steps.steps[step].path;
+    const char *path = file == WIO_SEVERAL_FILES ? "" : wio_report_path(writer->explanation, file);
+
+    if (path[0] != '\0') {
+        (void)fputs("  ", writer->out);
+        wio_print_plain(writer->out, path);
+    }
+}
+
 static void put_part(const struct explanation_text *writer, const struct wio_wait_class *class,
                      uint32_t at)
 {
@@ -257,6 +269,7 @@ static void put_part(const struct explanation_text *writer, const struct wio_wai
     (void)fputs(wio_report_cause(writer->explanation, part->cause), writer->out);
     put_line_or_program(writer, part->cause,
                         wio_steps_cause_op(steps, part->cause) < WIO_OP_COMPUTE);
+    put_file_of(writer, part->cause);
     (void)fputc('\n', writer->out);
 }
 
