@@ -40,7 +40,7 @@ def body(result, params, functions):
     calls = [f"{function}({', '.join(names)})" for function in functions]
     if result == "void":
         return [f"(void){name};" for name in names if not calls] + [f"{call};" for call in calls]
-    if params[-1] == f"{result} {names[-1]}":
+    if names and params[-1] == f"{result} {names[-1]}":
         return [f"{names[-1]} = {call};" for call in calls] + [f"return {names[-1]};"]
     if len(calls) == 1:
         return [f"return {calls[0]};"]

@@ -143,8 +143,48 @@ static bool is_end(const char *rest)
     return *rest == '\0' || *rest == '.' || *rest == '-' || isdigit((unsigned char)*rest) != 0;
 }
 
+bool wio_code_script(const char *path, struct wio_code_script *out)
+{
+    const size_t prefix = sizeof(WIO_CODE_PYTHON) - 1;
+    const char *end =
+        strncmp(path, WIO_CODE_PYTHON, prefix) == 0 ? strchr(path + prefix, ':') : NULL;
+    if (end == NULL) {
+        return false;
+    }
+    *out = (struct wio_code_script){.function = path + prefix,
+                                    .function_bytes = (size_t)(end - path) - prefix,
+                                    .file = end + 1};
+    return true;
+}
+
+/* Modules of the language and of packages. "<string>" and "<stdin>" are programs, "<frozen os>" is
+ * not. */
+static struct wio_code_owner script_owner(const char *file)
+{
+    const bool is_text = strcmp(file, "<string>") == 0 || strcmp(file, "<stdin>") == 0;
+    bool is_library = (file[0] == '<' && !is_text) || strstr(file, "/lib/python3.") != NULL ||
+                      strstr(file, "/lib64/python3.") != NULL;
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        is_library = is_library || strstr(file, folders[i].folder) != NULL;
+    }
+    return is_library ? (struct wio_code_owner){WIO_CODE_LIBRARY, "Python"}
+                      : (struct wio_code_owner){WIO_CODE_OWN, ""};
+}
+
+bool wio_code_is_own(const char *path, bool *is_behind)
+{
+    struct wio_code_script script;
+    enum wio_code_kind kind = wio_code_owner(path).kind;
+    *is_behind = *is_behind || kind == WIO_CODE_INTERPRETER;
+    return kind == WIO_CODE_OWN && (!*is_behind || wio_code_script(path, &script));
+}
+
 struct wio_code_owner wio_code_owner(const char *path)
 {
+    struct wio_code_script script;
+    if (wio_code_script(path, &script)) {
+        return script_owner(script.file);
+    }
     const char *slash = strrchr(path, '/');
     const char *file = slash != NULL ? slash + 1 : path;
     if (slash == NULL) { /* "", "[vdso]" */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "ops/code_owner.h"
 #include "seal/seal_internal.h"
 
 #define STACK_MAX 256u
@@ -32,6 +33,10 @@ static enum wio_status image_of(struct wio_seal *seal, const char *path, size_t 
     image->name = strndup((const char *)name.data, name.size);
     if (image->name == NULL) {
         return WIO_ERR_NOMEM;
+    }
+    struct wio_code_script script;
+    if (wio_code_script(wio_strtab_get(&seal->elf_names, id, NULL), &script)) {
+        return WIO_OK; /* no machine code */
     }
     return wio_elf_read(wio_strtab_get(&seal->elf_names, id, NULL), image);
 }

@@ -131,6 +131,7 @@ static void configure(void)
         return;
     }
     cap_process.stacks = stacks_wanted();
+    cap_process.sites = CAP_PENDING_SITE;
     cap_process.with_mpi_internals = cap_env_is_on("WHYIO_MPI_INTERNALS");
     cap_is_causal = cap_env_is_on("WHYIO_CAUSAL");
     cap_clock_is_tsc = wio_clock_has_tsc();

@@ -67,8 +67,19 @@ bool cap_may_write(struct cap_thread *self)
 /* Which of its call sites are new is seen when the event is written: stack.h. */
 static bool is_sampled(const struct cap_module *module)
 {
-    return module->kind == WIO_CODE_LIBRARY && cap_process.stacks == CAP_STACKS_SAMPLED &&
-           !cap_process.is_slow;
+    bool is_asked =
+        module->kind == WIO_CODE_LIBRARY ||
+        (module->kind == WIO_CODE_INTERPRETER && (cap_process.sites & CAP_PENDING_SCRIPT) != 0);
+    return is_asked && cap_process.stacks == CAP_STACKS_SAMPLED && !cap_process.is_slow;
+}
+
+/* Lines of its program are asked for from its first call on. */
+static void meet_interpreter(void)
+{
+    CAP_KEEP_ERRNO;
+    if ((cap_process.sites & CAP_PENDING_SCRIPT) == 0 && cap_on_interpreter()) {
+        cap_process.sites |= CAP_PENDING_SCRIPT;
+    }
 }
 
 /* Calls of a library come by here; the ranges on the fast path are those of the program. */
@@ -104,6 +115,9 @@ static bool is_recorded(struct cap_thread *self, uintptr_t source, unsigned call
     }
     if (!cap_module_find(self, source, &module)) {
         return true;
+    }
+    if (module.is_interpreter) {
+        meet_interpreter();
     }
     if (is_sampled(&module)) {
         cap_stack_expect(self);

@@ -61,6 +61,15 @@ enum cap_verdict cap_on_internal_call(struct cap_thread *self, uintptr_t source,
 void cap_on_entered(struct cap_thread *self, uintptr_t source, unsigned call, int fd,
                     const char *path) CAP_HIDDEN;
 
+/* ---- interpreted programs -------------------------------------------------------------------- */
+
+/* An interpreter calls: are lines of its program known? */
+bool cap_on_interpreter(void) CAP_HIDDEN;
+/* Where in the program the calling thread is, as a number that no other place has; 0: nowhere. */
+uint64_t cap_on_script_place(void) CAP_HIDDEN;
+/* That place as frames of a call stack, the innermost first: how many of `room`. */
+unsigned cap_on_script_frames(struct cap_thread *self, uintptr_t *frames, unsigned room) CAP_HIDDEN;
+
 /* ---- what features tell each other ---------------------------------------------------------- */
 
 struct cap_map;

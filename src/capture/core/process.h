@@ -26,6 +26,7 @@ struct cap_process {
     uint32_t is_configured; /* atomic: 0 no, 1 in progress, 2 yes */
     bool is_off;    /* nothing is recorded: no directory, set-user-id, a launcher, filters */
     uint8_t stacks; /* enum cap_stacks */
+    uint8_t sites;  /* enum cap_pending: what is to be asked of calls by libraries */
     bool with_mpi_internals;
     bool is_slow; /* all calls take the slow way: a feature looks at each (cap_on_entered) */
     int32_t rank; /* from the environment, then from MPI; -1 = none */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unwind.h>
 
+#include "base/cleanup.h"
+#include "capture/core/features.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 #include "ops/code_owner.h"
@@ -96,6 +98,9 @@ uint32_t cap_stack(struct cap_thread *self, uintptr_t source)
     is_walking = true;
     (void)_Unwind_Backtrace(on_frame, &walk);
     is_walking = false;
+    if ((cap_process.sites & CAP_PENDING_SCRIPT) != 0) {
+        walk.count += cap_on_script_frames(self, walk.frames + walk.count, DEPTH_MAX - walk.count);
+    }
     return walk.count > 0 ? write_stack(self, &walk) : 0;
 }
 
@@ -157,11 +162,59 @@ static uint32_t take_sample(struct cap_thread *self, uintptr_t source, uint64_t 
     return id;
 }
 
+/* ---- interpreted programs -------------------------------------------------------------------- */
+
+/* From the call to the interpreter. What lies further out is its own. */
+static void walk_to_interpreter(struct stack_walk *walk)
+{
+    if (kind_of(walk->source) == WIO_CODE_INTERPRETER || is_walking) {
+        walk->frames[walk->count++] = walk->source;
+        return;
+    }
+    walk->is_to_own_code = true;
+    is_walking = true;
+    (void)_Unwind_Backtrace(on_frame, walk);
+    is_walking = false;
+}
+
+/* 0: the thread is in no such program, or code of the program's own has called. */
+static uint32_t script_stack(struct cap_thread *self, uintptr_t source)
+{
+    const uint64_t place = cap_on_script_place();
+    const uint64_t tag = (place ^ source) * 0x9e3779b97f4a7c15ull;
+    struct cap_script_site *site =
+        &self->stacks.scripts[tag >> 32 & (WIO_ARRAY_SIZE(self->stacks.scripts) - 1)];
+    if (place == 0 || (site->tag == tag && site->id != 0)) {
+        return place == 0 ? 0 : site->id;
+    }
+    CAP_KEEP_ERRNO;
+    struct stack_walk walk = {.source = source};
+    if (is_on_signal_stack()) {
+        return 0;
+    }
+    walk_to_interpreter(&walk);
+    if (walk.count == 0 || kind_of(walk.frames[walk.count - 1]) == WIO_CODE_OWN) {
+        return 0;
+    }
+    unsigned found = cap_on_script_frames(self, walk.frames + walk.count, DEPTH_MAX - walk.count);
+    walk.count += found;
+    *site = (struct cap_script_site){tag, found > 0 ? write_stack(self, &walk) : 0};
+    return site->id;
+}
+
+/* ---- which one is due ------------------------------------------------------------------------ */
+
 uint32_t cap_stack_sample(struct cap_thread *self, const struct cap_event *ev)
 {
     if (ev->source - self->lo < self->span) {
-        self->has_pending &= (uint8_t)~CAP_PENDING_SITE;
+        self->has_pending &= (uint8_t) ~(CAP_PENDING_SITE | CAP_PENDING_SCRIPT);
         return 0;
+    }
+    if ((self->has_pending & CAP_PENDING_SCRIPT) != 0) {
+        const uint32_t id = script_stack(self, ev->source);
+        if (id != 0) {
+            return id;
+        }
     }
     struct cap_site *site = find_site(self, self->stacks.site_tag);
     if (CAP_LIKELY(--site->left > 0)) {

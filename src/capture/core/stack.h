@@ -5,11 +5,14 @@
  * up to the first frame of the program's own code, where it is new: the first times at each call
  * site (return address and depth of the stack), and then ever more rarely. What that may take is
  * bounded by a share of the thread's time.
+ *
+ * A call by an interpreter, or by what it has called, has the stack up to the line of the program
+ * that is interpreted, each time: such stacks are remembered by that line.
  */
 #ifndef WIO_CAPTURE_CORE_STACK_H
 #define WIO_CAPTURE_CORE_STACK_H
 
-#include "capture/core/capture.h"
+#include "capture/core/process.h"
 
 /* Id of the calling stack from the frame that returns to `source` outwards; writes its STACK record
  * where this thread has not just done so. 0 where it cannot be walked. Not async-signal-safe in the
@@ -23,7 +26,7 @@ uint32_t cap_stack_sample(struct cap_thread *self, const struct cap_event *ev) C
 /* A library calls, which is not the program's own code: its call sites are sampled. */
 static inline void cap_stack_expect(struct cap_thread *self)
 {
-    self->has_pending |= CAP_PENDING_SITE;
+    self->has_pending |= cap_process.sites;
 }
 
 /* The thread is looking at its stack: what the unwinder calls is no event. */

@@ -20,6 +20,7 @@
 enum cap_pending {
     CAP_PENDING_EVENTS = 1, /* a feature has events to write before the next one: cap_on_event */
     CAP_PENDING_SITE = 2,   /* a library has called: its stack may be asked for, see stack.h */
+    CAP_PENDING_SCRIPT = 4, /* it may be an interpreted program's line that has */
 };
 
 /* A call site of a library, and when its stack is taken next. */
@@ -32,6 +33,12 @@ struct cap_site {
 #define CAP_SITE_SETS 2048u
 #define CAP_SITE_WAYS 2u
 
+/* The stack of a call from a line of an interpreted program. */
+struct cap_script_site {
+    uint64_t tag; /* of place and return address; 0 = none */
+    uint32_t id;
+};
+
 /* Call stacks (stack.c): known and measured for the writer, whichever thread has it. */
 struct cap_stack_state {
     uint64_t written[64]; /* hashes of stacks that were written, by hash */
@@ -40,6 +47,7 @@ struct cap_stack_state {
     uint64_t first;       /* ticks of the first sample .. */
     uint64_t ticks;       /* .. and what all of them took */
     struct cap_site sites[CAP_SITE_SETS][CAP_SITE_WAYS];
+    struct cap_script_site scripts[256]; /* by tag */
 };
 
 /* One writer of the ring (chunk.c). */

@@ -20,17 +20,14 @@ void wio_places_fini(struct wio_places *places)
     wio_strtab_fini(&places->frames);
 }
 
-/* The first frame of the program's own code, up to an interpreter, which stands for the program;
- * else the innermost. */
+/* The first frame of the program's own code, or of the program that an interpreter runs; else the
+ * innermost. */
 static uint32_t choose(const struct wio_frame *frames, uint32_t count)
 {
+    bool is_behind = false;
     for (uint32_t i = 0; i < count; i++) {
-        enum wio_code_kind kind = wio_code_owner(frames[i].module).kind;
-        if (kind == WIO_CODE_OWN) {
+        if (wio_code_is_own(frames[i].module, &is_behind)) {
             return i;
-        }
-        if (kind == WIO_CODE_INTERPRETER) {
-            return 0;
         }
     }
     return 0;

@@ -77,14 +77,11 @@ static enum wio_status learn(struct wio_own_frames *own, uint32_t source)
     }
     own->has_stacks = own->has_stacks || known->count > 1;
     WIO_TRY(number_of(own, &frames[0], &known->site));
+    bool is_behind = false;
     for (uint32_t i = 0; i < known->count; i++) {
-        const struct wio_code_owner owner = wio_code_owner(frames[i].module);
-        if (owner.kind == WIO_CODE_OWN) {
+        if (wio_code_is_own(frames[i].module, &is_behind)) {
             known->frame = i;
             return number_of(own, &frames[i], &known->place);
-        }
-        if (owner.kind == WIO_CODE_INTERPRETER) {
-            return WIO_OK;
         }
     }
     return WIO_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <whyio/source.h>
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "explain/lines/source_module.h"
+#include "ops/code_owner.h"
 
 #define MAX_FRAMES 64
 #define MAX_TEXT 1024
@@ -92,10 +94,28 @@ static struct wio_source_module *find_module(struct wio_sources *sources,
     return sources->modules[id - 1];
 }
 
+static const char *keep(struct wio_sources *sources, const char *text);
+
+/* An address is a line there. */
+static bool find_script(struct wio_sources *sources, const struct wio_code_script *script,
+                        const struct wio_frame *frame, struct wio_source_place *place)
+{
+    char function[MAX_TEXT];
+    (void)snprintf(function, sizeof(function), "%.*s", (int)script->function_bytes,
+                   script->function);
+    *place = (struct wio_source_place){
+        .function = keep(sources, function), .file = script->file, .line = (int)frame->address};
+    return frame->address > 0 && frame->address <= INT_MAX;
+}
+
 /* Function and line of the call; false: the module does not say. */
 static bool find_place(struct wio_sources *sources, const struct wio_frame *frame,
                        struct wio_source_place *place)
 {
+    struct wio_code_script script;
+    if (wio_code_script(frame->module, &script)) {
+        return find_script(sources, &script, frame, place);
+    }
     struct wio_source_module *module = find_module(sources, frame);
     /* the return address may already belong to the next line or function */
     uint64_t call = frame->address > 0 ? frame->address - 1 : 0;

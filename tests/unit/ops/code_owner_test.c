@@ -50,12 +50,47 @@ static void test_programs(void **state)
     expect("/home/u/Run", WIO_CODE_OWN, "");
 }
 
+static void test_scripts(void **state)
+{
+    (void)state;
+    struct wio_code_script script = {0};
+    assert_true(wio_code_script("python:load:/home/u/train.py", &script));
+    assert_int_equal(script.function_bytes, 4);
+    assert_memory_equal(script.function, "load", 4);
+    assert_string_equal(script.file, "/home/u/train.py");
+    assert_false(wio_code_script("python:load", &script));
+    assert_false(wio_code_script("/home/u/python:load:/x", &script));
+    expect("python:load:/home/u/train.py", WIO_CODE_OWN, "");
+    expect("python:<module>:<string>", WIO_CODE_OWN, "");
+    expect("python:load:/home/u/lib/python3-io/train.py", WIO_CODE_OWN, "");
+    expect("python:load:/usr/lib/python3.11/json/__init__.py", WIO_CODE_LIBRARY, "Python");
+    expect("python:read:/home/u/v/lib/python3.12/site-packages/h5py/h.py", WIO_CODE_LIBRARY,
+           "Python");
+    expect("python:_find:<frozen importlib._bootstrap>", WIO_CODE_LIBRARY, "Python");
+}
+
+/* Behind an interpreter only its program's frames are the program. */
+static void test_frames_behind_an_interpreter(void **state)
+{
+    (void)state;
+    bool is_behind = false;
+    assert_false(wio_code_is_own("/usr/lib/libc.so.6", &is_behind));
+    assert_false(wio_code_is_own("/usr/bin/python3.11", &is_behind));
+    assert_false(wio_code_is_own("/home/u/embeds", &is_behind));
+    assert_false(wio_code_is_own("python:dump:/usr/lib/python3.11/json/__init__.py", &is_behind));
+    assert_true(wio_code_is_own("python:save:/home/u/train.py", &is_behind));
+    is_behind = false;
+    assert_true(wio_code_is_own("/home/u/sim", &is_behind));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_libraries),
         cmocka_unit_test(test_interpreters),
         cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_scripts),
+        cmocka_unit_test(test_frames_behind_an_interpreter),
     };
     return WIO_RUN(tests);
 }
