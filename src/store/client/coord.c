@@ -245,7 +245,8 @@ static void ask_for_votes(struct wio_coord_txn *txn)
 {
     txn->vote_until_ns = txn->coord->now_ns + txn->coord->config.vote_ns;
     for (uint16_t i = 0; i < txn->list_count; i++) {
-        if (!txn->parts[txn->list[i]].has_voted) {
+        const struct coord_part *part = &txn->parts[txn->list[i]];
+        if (!part->has_voted && !part->is_tried) {
             coord_tell(txn, txn->list[i], COORD_TRY);
         }
     }

@@ -172,8 +172,11 @@ static void answered(struct wio_coord_txn *txn, uint16_t target, const struct co
     case COORD_LAST:
         last_answered(txn, target, slot, reply);
         break;
-    case COORD_PREPARE:
     case COORD_TRY:
+        part->is_tried = false;
+        vote_answered(txn, part, reply);
+        break;
+    case COORD_PREPARE:
         vote_answered(txn, part, reply);
         break;
     case COORD_ABORT:

@@ -55,6 +55,7 @@ void coord_tell(struct wio_coord_txn *txn, uint16_t target, enum coord_kind kind
     struct wio_store_request request = request_of(txn, kind);
     bool was_todo = part->todo != COORD_NONE;
     part->is_done = false;
+    part->is_tried |= kind == COORD_TRY;
     part->todo = coord_send(txn, target, kind, &request, 0) == WIO_OK ? COORD_NONE : (uint8_t)kind;
     txn->coord->todo = txn->coord->todo - was_todo + (part->todo != COORD_NONE);
 }

@@ -41,6 +41,7 @@ enum coord_kind {
 struct coord_part {
     bool is_in; /* this attempt has begun there */
     bool has_voted;
+    bool is_tried; /* a TRY is under way */
     bool is_done; /* has answered what was sent last */
     uint8_t todo; /* enum coord_kind, to be sent as soon as there is a slot */
 };

@@ -180,6 +180,25 @@ static void a_late_vote_is_asked_for(void **state)
     assert_ended(WIO_COORD_COMMITTED, WIO_STORE_OK);
 }
 
+/* A target that is cut off for long gets one request, not one for each pause: they take slots. */
+static void a_late_vote_is_asked_for_by_one_request_at_a_time(void **state)
+{
+    (void)state;
+    const struct wio_store_request *votes[2];
+    prepare(votes);
+    answer(0, votes[0], WIO_STORE_OK, WIO_STORE_OUTCOME_PREPARED);
+    wio_coord_tick(stage.coord, 5100);
+    const struct wio_store_request *try = expect(1, WIO_STORE_ABORT);
+    for (uint64_t i = 2; i < 200; i++) {
+        wio_coord_tick(stage.coord, 100 + i * 5000);
+    }
+    expect_silence();
+    answer(1, try, WIO_STORE_BUSY, WIO_STORE_OUTCOME_UNKNOWN);
+    wio_coord_tick(stage.coord, 100 + UINT64_C(200) * 5000);
+    answer(1, expect(1, WIO_STORE_ABORT), WIO_STORE_OK, WIO_STORE_OUTCOME_PREPARED);
+    assert_ended(WIO_COORD_COMMITTED, WIO_STORE_OK);
+}
+
 static void a_tombstone_is_a_no(void **state)
 {
     (void)state;
@@ -352,6 +371,7 @@ int main(void)
         TEST(a_commit_that_is_not_heard_is_not_forgotten),
         TEST(one_vote_of_no_aborts),
         TEST(a_late_vote_is_asked_for),
+        TEST(a_late_vote_is_asked_for_by_one_request_at_a_time),
         TEST(a_tombstone_is_a_no),
         TEST(what_others_decided_is_so),
         TEST(what_was_under_way_is_sent_again),
