@@ -251,11 +251,10 @@ static void resolve_and_answer(struct wio_server *server, struct server_call *ca
 /* What is known of a transaction that is not there. */
 static enum wio_store_outcome known(const struct wio_server *server, const struct wio_txn *txn)
 {
-    const struct server_outcome *outcome = server_outcome_find(server, txn->client, txn->number);
-    if (outcome != NULL && outcome->txn.attempt >= txn->attempt) {
-        return outcome->outcome;
-    }
-    return server_past_find(server_session_find(server, txn->client), txn);
+    enum wio_store_outcome outcome = server_outcome_of(server, txn);
+    return outcome != WIO_STORE_OUTCOME_UNKNOWN
+               ? outcome
+               : server_past_find(server_session_find(server, txn->client), txn);
 }
 
 static struct server_txn *find_attempt(const struct wio_server *server, const struct wio_txn *name)

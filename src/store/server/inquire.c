@@ -50,10 +50,10 @@ void server_do_inquire(struct wio_server *server, struct server_call *call)
 {
     const struct wio_txn *name = &call->request.txn;
     struct server_txn *txn = server_txn_find(server, name->client, name->number);
-    const struct server_outcome *outcome = server_outcome_find(server, name->client, name->number);
+    enum wio_store_outcome outcome = server_outcome_of(server, name);
     enum wio_store_outcome past = server_past_find(server_session_find(server, name->client), name);
-    if (outcome != NULL && outcome->txn.attempt >= name->attempt) {
-        answer_outcome(server, call, outcome->outcome);
+    if (outcome != WIO_STORE_OUTCOME_UNKNOWN) {
+        answer_outcome(server, call, outcome);
     } else if (txn != NULL && txn->txn.attempt >= name->attempt) {
         answer_txn(server, call, txn);
     } else if (past == WIO_STORE_OUTCOME_COMMITTED) {

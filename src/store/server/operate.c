@@ -155,8 +155,7 @@ void server_listen(struct wio_server *server)
 static bool is_buried(const struct wio_server *server, const struct server_session *session,
                       const struct wio_txn *txn)
 {
-    const struct server_outcome *outcome = server_outcome_find(server, txn->client, txn->number);
-    return (outcome != NULL && outcome->txn.attempt >= txn->attempt) ||
+    return server_outcome_of(server, txn) != WIO_STORE_OUTCOME_UNKNOWN ||
            server_past_find(session, txn) != WIO_STORE_OUTCOME_UNKNOWN;
 }
 

@@ -221,7 +221,8 @@ void server_session_free(struct wio_server *server, struct server_session *sessi
 void server_session_renew(struct wio_server *server, struct server_session *session);
 void server_past_add(struct server_session *session, const struct wio_txn *txn,
                      enum wio_store_outcome outcome);
-/* Of an attempt as late as this one, or later; UNKNOWN: nothing is known. */
+/* UNKNOWN: nothing is known of this attempt, nor of a later one, which begins when it was aborted.
+ */
 enum wio_store_outcome server_past_find(const struct server_session *session,
                                         const struct wio_txn *txn);
 
@@ -246,6 +247,9 @@ WIO_MUST_CHECK enum wio_status server_txn_set_participants(struct wio_server *se
                                                            uint32_t count);
 struct server_outcome *server_outcome_find(const struct wio_server *server, uint64_t client,
                                            uint64_t number);
+/* Of this attempt, by what had been prepared: as server_past_find. */
+enum wio_store_outcome server_outcome_of(const struct wio_server *server,
+                                         const struct wio_txn *txn);
 /* Makes or changes it. WIO_ERR_BUSY: outcomes_max. */
 WIO_MUST_CHECK enum wio_status server_outcome_set(struct wio_server *server,
                                                   const struct wio_txn *txn,

@@ -124,9 +124,13 @@ enum wio_store_outcome server_past_find(const struct server_session *session,
     }
     for (uint32_t i = 0; i < WIO_SERVER_WINDOW; i++) {
         const struct server_past *past = &session->past[i];
-        if (past->number == txn->number && past->number != 0 && past->attempt >= txn->attempt) {
-            outcome = (enum wio_store_outcome)past->outcome;
+        if (past->number != txn->number || past->number == 0 || past->attempt < txn->attempt) {
+            continue;
         }
+        if (past->attempt == txn->attempt) {
+            return (enum wio_store_outcome)past->outcome;
+        }
+        outcome = WIO_STORE_OUTCOME_ABORTED;
     }
     return outcome;
 }

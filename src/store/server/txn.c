@@ -146,6 +146,15 @@ struct server_outcome *server_outcome_find(const struct wio_server *server, uint
     return RB_FIND(server_outcomes, &outcomes, &key);
 }
 
+enum wio_store_outcome server_outcome_of(const struct wio_server *server, const struct wio_txn *txn)
+{
+    const struct server_outcome *outcome = server_outcome_find(server, txn->client, txn->number);
+    if (outcome == NULL || outcome->txn.attempt < txn->attempt) {
+        return WIO_STORE_OUTCOME_UNKNOWN;
+    }
+    return outcome->txn.attempt == txn->attempt ? outcome->outcome : WIO_STORE_OUTCOME_ABORTED;
+}
+
 enum wio_status server_outcome_set(struct wio_server *server, const struct wio_txn *txn,
                                    enum wio_store_outcome outcome)
 {

@@ -213,6 +213,68 @@ static void one_commit_decides_for_all(void **state)
     expect_file(0, "zero");
 }
 
+/* Attempt 1 has voted at one target and was aborted; the news has not come. Attempt 2 does without
+ * that target, and commits. */
+static void expect_no_commit_by_the_next_attempt(void)
+{
+    rig_tick(&rig, WIO_SERVER_LEASE_NS);
+    rig_flush(&rig, 1);
+    rig_tick(&rig, WIO_SERVER_LEASE_NS);
+    rig_tick(&rig, 1);
+    expect_file(0, "");
+    expect_file(1, "two");
+    assert_int_equal(stat_of(0).prepared, 0);
+}
+
+static void a_commit_does_not_decide_for_an_earlier_attempt(void **state)
+{
+    (void)state;
+    struct wio_store_request second = with(rig_write(1, 1, 0, "two"), WIO_STORE_FLAG_COMMIT);
+    second.txn.attempt = 2;
+    assert_null(rig_send(&rig, 0, vote(1, 1, "zero")));
+    rig_flush(&rig, 0);
+    assert_result(rig_send(&rig, 1, second), WIO_STORE_OK);
+    expect_no_commit_by_the_next_attempt();
+}
+
+static void an_outcome_does_not_decide_for_an_earlier_attempt(void **state)
+{
+    (void)state;
+    struct wio_store_request second = vote(1, 1, "two");
+    struct wio_store_request commit = rig_request(WIO_STORE_COMMIT, 1, 1);
+    second.txn.attempt = 2;
+    second.participants = both + 1; /* and some other target */
+    second.participant_count = 1;
+    commit.txn.attempt = 2;
+    assert_null(rig_send(&rig, 0, vote(1, 1, "zero")));
+    rig_flush(&rig, 0);
+    assert_null(rig_send(&rig, 1, second));
+    rig_flush(&rig, 1);
+    rig_send(&rig, 1, commit);
+    rig_flush(&rig, 1);
+    expect_no_commit_by_the_next_attempt();
+}
+
+/* Nor does it answer for one: a request that was under way. */
+static void an_outcome_is_that_of_its_attempt(void **state)
+{
+    (void)state;
+    struct wio_store_request commit = rig_request(WIO_STORE_COMMIT, 1, 1);
+    struct wio_store_request first = commit;
+    struct wio_store_request second = vote(1, 1, "two");
+    commit.txn.attempt = 2;
+    second.txn.attempt = 2;
+    assert_null(rig_send(&rig, 1, second));
+    rig_flush(&rig, 1);
+    rig_send(&rig, 1, commit);
+    rig_flush(&rig, 1);
+    assert_result(rig_last(&rig, 1, 1), WIO_STORE_OK);
+    assert_result(rig_send(&rig, 1, first), WIO_STORE_ABORTED);
+    assert_int_equal(rig_last(&rig, 1, 1)->outcome, WIO_STORE_OUTCOME_ABORTED);
+    assert_result(rig_send(&rig, 1, commit), WIO_STORE_OK);
+    assert_int_equal(rig_last(&rig, 1, 1)->outcome, WIO_STORE_OUTCOME_COMMITTED);
+}
+
 static void a_try_aborts_what_has_not_voted_only(void **state)
 {
     (void)state;
@@ -356,6 +418,9 @@ int main(void)
         TEST(all_votes_commit_without_the_client),
         TEST(a_vote_that_was_not_given_never_will_be),
         TEST(one_commit_decides_for_all),
+        TEST(a_commit_does_not_decide_for_an_earlier_attempt),
+        TEST(an_outcome_does_not_decide_for_an_earlier_attempt),
+        TEST(an_outcome_is_that_of_its_attempt),
         TEST(a_try_aborts_what_has_not_voted_only),
         TEST(an_abort_overtakes_the_vote),
         TEST(a_vote_needs_a_place_for_its_outcome),
