@@ -196,7 +196,7 @@ void wio_coord_push(struct wio_coord *coord, uint16_t target, const struct wio_s
     coord_abort(txn, 0);
 }
 
-static bool is_held(const struct wio_coord *coord, uint16_t target, uint64_t number)
+bool coord_is_held(const struct wio_coord *coord, uint16_t target, uint64_t number)
 {
     const struct wio_coord_ops *ops = coord->config.ops;
     return ops->is_held != NULL && ops->is_held(coord->config.context, target, number);
@@ -206,12 +206,13 @@ static bool is_held(const struct wio_coord *coord, uint16_t target, uint64_t num
 static void lose(struct wio_coord *coord, uint16_t target, uint64_t number)
 {
     const struct coord_slot *slot = &coord->targets[target].slots[number % WIO_COORD_WINDOW];
-    if (slot->number != number || is_held(coord, target, number)) {
+    if (slot->number != number || coord_is_held(coord, target, number)) {
         return; /* it went with another one, or the target never had it */
     }
-    bool is_unknown = (slot->kind == COORD_ASK && !coord_may_ask_again(slot)) ||
-                      (slot->kind == COORD_OP && slot->txn->state != COORD_ABORTING) ||
-                      (slot->kind == COORD_COMMIT && slot->txn->state == COORD_COMMITTING);
+    bool is_unknown =
+        (slot->kind == COORD_ASK && !coord_may_ask_again(slot)) ||
+        (slot->kind == COORD_OP && (slot->txn->state != COORD_ABORTING || coord_commits(slot))) ||
+        (slot->kind == COORD_COMMIT && slot->txn->state == COORD_COMMITTING);
     if (is_unknown) {
         struct wio_store_reply reply = {.op = slot->request.op,
                                         .result = WIO_STORE_NO_LEASE,

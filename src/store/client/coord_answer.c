@@ -18,17 +18,34 @@ static void finish(struct wio_coord_txn *txn)
     }
 }
 
+/* A wound was on its way when this was done, and has committed; or nothing is known of that. */
+static void late_op_answered(struct wio_coord_txn *txn, const struct coord_slot *slot,
+                             const struct wio_store_reply *reply)
+{
+    const struct wio_coord_config *config = &txn->coord->config;
+    bool commits = coord_commits(slot);
+    if (commits && reply->result == WIO_STORE_OK) {
+        txn->was_done = true;
+        config->ops->part(config->context, txn, txn->user, slot->tag, reply);
+    } else if (commits && reply->result == WIO_STORE_NO_LEASE) {
+        txn->has_failed = true;
+        txn->result = WIO_STORE_NO_LEASE;
+    }
+    if (commits && txn->state == COORD_ABORTING && coord_all_done(txn)) {
+        coord_aborted(txn);
+    }
+}
+
 static void op_answered(struct wio_coord_txn *txn, uint16_t target, const struct coord_slot *slot,
                         const struct wio_store_reply *reply)
 {
     struct wio_coord *coord = txn->coord;
     bool is_single = (txn->flags & WIO_STORE_FLAG_SINGLE) != 0;
-    bool commits = is_single || (slot->request.flags & WIO_STORE_FLAG_COMMIT) != 0;
+    bool commits = coord_commits(slot);
     txn->ops--;
     coord_has_begun(txn, target);
     if (txn->state != COORD_RUNNING) {
-        /* a wound was on its way when this was done, and has committed */
-        txn->was_done |= commits && reply->result == WIO_STORE_OK;
+        late_op_answered(txn, slot, reply);
         return;
     }
     bool is_lost = reply->result == WIO_STORE_NO_LEASE && !commits;

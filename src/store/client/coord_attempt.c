@@ -150,6 +150,9 @@ void coord_end_and_free(struct wio_coord_txn *txn, enum wio_coord_end how,
 /* Everything is undone: the next attempt, or the end. */
 void coord_aborted(struct wio_coord_txn *txn)
 {
+    if (coord_may_commit(txn)) {
+        return; /* the answer to that says whether it has */
+    }
     if (txn->was_done) {
         coord_end_and_free(txn, WIO_COORD_COMMITTED, WIO_STORE_OK);
     } else if (txn->has_failed) {

@@ -42,8 +42,8 @@ struct coord_part {
     bool is_in; /* this attempt has begun there */
     bool has_voted;
     bool is_tried; /* a TRY is under way */
-    bool is_done; /* has answered what was sent last */
-    uint8_t todo; /* enum coord_kind, to be sent as soon as there is a slot */
+    bool is_done;  /* has answered what was sent last */
+    uint8_t todo;  /* enum coord_kind, to be sent as soon as there is a slot */
 };
 
 struct wio_coord_txn {
@@ -114,6 +114,12 @@ void coord_send_again(struct wio_coord *coord, uint16_t index);
 /* The target has answered an operation of this attempt: where the one that began it is sent again,
  * it must not begin it anew, without what was answered. */
 void coord_has_begun(struct wio_coord_txn *txn, uint16_t index);
+/* The operation commits what was done at its target. */
+bool coord_commits(const struct coord_slot *slot);
+/* Such a one was sent, and its answer has not come. */
+bool coord_may_commit(const struct wio_coord_txn *txn);
+/* Of the caller's table: the request waits on this side. */
+bool coord_is_held(const struct wio_coord *coord, uint16_t target, uint64_t number);
 /* Nothing of the transaction is under way any more. */
 void coord_forget_slots(struct wio_coord_txn *txn);
 

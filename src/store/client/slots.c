@@ -98,6 +98,26 @@ void coord_has_begun(struct wio_coord_txn *txn, uint16_t index)
     }
 }
 
+bool coord_commits(const struct coord_slot *slot)
+{
+    return slot->kind == COORD_OP &&
+           (slot->request.flags & (WIO_STORE_FLAG_SINGLE | WIO_STORE_FLAG_COMMIT)) != 0;
+}
+
+bool coord_may_commit(const struct wio_coord_txn *txn)
+{
+    const struct wio_coord *coord = txn->coord;
+    for (uint16_t i = 0; txn->ops > 0 && i < coord->config.targets; i++) {
+        for (uint32_t k = 0; k < WIO_COORD_WINDOW; k++) {
+            const struct coord_slot *slot = &coord->targets[i].slots[k];
+            if (slot->number != 0 && slot->txn == txn && coord_commits(slot)) {
+                return !coord_is_held(coord, i, slot->number);
+            }
+        }
+    }
+    return false;
+}
+
 void coord_forget_slots(struct wio_coord_txn *txn)
 {
     struct wio_coord *coord = txn->coord;

@@ -103,6 +103,43 @@ static void a_wound_may_find_a_single_operation_done(void **state)
     assert_int_equal(stage.runs, 1);
 }
 
+/* The ABORT overtook it where requests wait for admission: the operation's answer counts. */
+static void a_wound_waits_for_what_may_have_been_done(void **state)
+{
+    (void)state;
+    begin(WIO_STORE_FLAG_SINGLE);
+    assert_int_equal(issue(0), WIO_OK);
+    const struct wio_store_request *request = expect(0, WIO_STORE_WRITE);
+    wound(1);
+    ok(0, expect(0, WIO_STORE_ABORT));
+    assert_int_equal(stage.runs, 1);
+    answer(0, request, WIO_STORE_ABORTED, WIO_STORE_OUTCOME_UNKNOWN);
+    assert_int_equal(stage.runs, 2);
+    assert_int_equal(issue(0), WIO_OK);
+    request = expect(0, WIO_STORE_WRITE);
+    wound(2);
+    ok(0, expect(0, WIO_STORE_ABORT));
+    ok(0, request);
+    assert_ended(WIO_COORD_COMMITTED, WIO_STORE_OK);
+    assert_int_equal(stage.parts, 1); /* it may have read */
+    assert_int_equal(stage.runs, 2);
+}
+
+static void a_wound_and_a_lost_lease_leave_it_unknown(void **state)
+{
+    (void)state;
+    begin(WIO_STORE_FLAG_SINGLE);
+    assert_int_equal(issue(0), WIO_OK);
+    expect(0, WIO_STORE_WRITE);
+    wound(1);
+    const struct wio_store_request *abort = expect(0, WIO_STORE_ABORT);
+    wio_coord_back(stage.coord, 0, true, stage.now_ns);
+    expect(0, WIO_STORE_ABORT);
+    ok(0, abort);
+    assert_ended(WIO_COORD_FAILED, WIO_STORE_NO_LEASE);
+    assert_int_equal(stage.runs, 1);
+}
+
 /* PREPARE was sent to 0 and 1, and not answered. */
 static void prepare(const struct wio_store_request *votes[2])
 {
@@ -367,6 +404,8 @@ int main(void)
         TEST(a_refused_attempt_is_begun_again_with_its_age),
         TEST(a_wound_ends_its_attempt_only),
         TEST(a_wound_may_find_a_single_operation_done),
+        TEST(a_wound_waits_for_what_may_have_been_done),
+        TEST(a_wound_and_a_lost_lease_leave_it_unknown),
         TEST(all_votes_are_the_commit),
         TEST(a_commit_that_is_not_heard_is_not_forgotten),
         TEST(one_vote_of_no_aborts),
