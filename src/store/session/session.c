@@ -18,6 +18,7 @@ struct wio_session {
     const struct wio_coord_ops *ops;
     const struct wio_targets_events *events; /* NULL: none */
     void *context;
+    bool has_met[WIO_STORE_PARTICIPANTS_MAX]; /* by target: it was connected before */
 };
 
 uint64_t wio_session_now_ns(const struct wio_session *session)
@@ -59,7 +60,10 @@ static void back(void *context, uint16_t target, bool is_known)
     if (session->events != NULL && session->events->back != NULL) {
         session->events->back(session->context, target, is_known);
     }
-    wio_coord_back(session->coord, target, !is_known, wio_session_now_ns(session));
+    /* what waited for the first connection has never been sent */
+    wio_coord_back(session->coord, target, !is_known && session->has_met[target],
+                   wio_session_now_ns(session));
+    session->has_met[target] = true;
     set_timer(session);
 }
 
@@ -243,6 +247,7 @@ enum wio_status wio_session_create(struct wio_io *io, const struct wio_session_c
     const struct wio_coord_config coord = {.client = config->hello.client,
                                            .targets = config->targets,
                                            .txns_max = config->txns_max,
+                                           .vote_ns = config->vote_ns,
                                            .birth_offset_ns =
                                                io->ops->unix_ns(io) - io->ops->now_ns(io),
                                            .ops = &coord_ops,
