@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does the simulation find faults? Each mutant is one small fault put into a copy of the sources; the programs of
-tests/sim and the random schedules of tests/unit/store/client then have to fail ("killed"). One that passes all seeds
-survives: the simulation would not have found that fault.
+"""Do the tests find faults of the store's protocol? Each mutant is one small fault put into a copy of the sources; the
+programs of tests/sim and the random schedules of tests/unit/store/client then have to fail ("killed"). Where these pass
+all seeds, the unit tests of servers, clients, locks, log and storage are tried. What passes those as well survives.
 
-usage: mutants.py ROOT BUILD [--seeds=N] [--only=TEXT] [--least=PERCENT]
+usage: mutants.py ROOT BUILD [--seeds=N] [--only=TEXT].. [--least=PERCENT]
 
 BUILD is made for it, with the sources copied to BUILD/source. Ends with 1 if fewer than PERCENT (90) were killed.
 """
@@ -31,11 +31,16 @@ MUTANTS = (
      "    server_call_wait_log(server, call, SERVER_WAIT_VOTE, txn->lsn);", "    server_voted(server, call);"),
     ("news is answered before the flush", f"{SERVER}/decide.c",
      "    if (server->logged_lsn > server->durable_lsn) {", "    if (server->logged_lsn < server->durable_lsn) {"),
-    ("an outcome counts for the attempts behind it", f"{SERVER}/decide.c",
-     "    if (outcome != NULL && outcome->txn.attempt >= txn->attempt) {", "    if (outcome != NULL) {"),
-    ("an outcome does not count for its own attempt", f"{SERVER}/decide.c",
-     "    if (outcome != NULL && outcome->txn.attempt >= txn->attempt) {",
-     "    if (outcome != NULL && outcome->txn.attempt > txn->attempt) {"),
+    ("an outcome counts for the attempts behind it", f"{SERVER}/txn.c",
+     "    if (outcome == NULL || outcome->txn.attempt < txn->attempt) {", "    if (outcome == NULL) {"),
+    ("an outcome does not count for its own attempt", f"{SERVER}/txn.c",
+     "    if (outcome == NULL || outcome->txn.attempt < txn->attempt) {",
+     "    if (outcome == NULL || outcome->txn.attempt <= txn->attempt) {"),
+    ("an outcome counts for the attempts before it", f"{SERVER}/txn.c",
+     "    return outcome->txn.attempt == txn->attempt ? outcome->outcome : WIO_STORE_OUTCOME_ABORTED;",
+     "    return outcome->outcome;"),
+    ("a commit counts for the attempts before it", f"{SERVER}/session.c",
+     "        if (past->attempt == txn->attempt) {", "        if (true) {"),
     ("the outcome of what was prepared is the other one", f"{SERVER}/decide.c",
      "        resolve_and_answer(server, call, txn, true);", "        resolve_and_answer(server, call, txn, false);"),
     ("a commit drops its updates", f"{SERVER}/decide.c",
@@ -43,8 +48,8 @@ MUTANTS = (
     ("an aborted transaction is not dropped", f"{SERVER}/decide.c",
      "    server->stat.aborts++;\n    server_txn_end_as(server, txn, false);\n}\n\nvoid server_tombstone",
      "    server->stat.aborts++;\n}\n\nvoid server_tombstone"),
-    ("an ended attempt may begin again", f"{SERVER}/operate.c", "    return (outcome != NULL && outcome->txn.attempt "
-     ">= txn->attempt) ||\n", "    return (outcome != NULL && outcome->txn.attempt > txn->attempt) &&\n"),
+    ("an ended attempt may begin again", f"{SERVER}/operate.c", "    return server_outcome_of(server, txn) != "
+     "WIO_STORE_OUTCOME_UNKNOWN ||\n", "    return false &&\n"),
     ("an operation without its begin begins", f"{SERVER}/operate.c",
      "    if (!begins || is_buried(server, session, name)) {", "    if (is_buried(server, session, name)) {"),
     ("a late operation joins a later attempt", f"{SERVER}/operate.c",
@@ -92,9 +97,12 @@ MUTANTS = (
      "WIO_STORE_FLAG_PREPARE | WIO_STORE_FLAG_REJECT;", "WIO_STORE_FLAG_PREPARE;"),
     ("a last operation goes with its vote in each attempt", f"{CLIENT}/coord.c", " && txn->txn.attempt == 1) {",
      " && txn->txn.attempt >= 1) {"),
-    ("a last operation commits beside others", f"{CLIENT}/coord.c", "    if (is_alone) {\n", "    if (true) {\n"),
+    ("a last operation commits beside others", f"{CLIENT}/coord.c", "    bool commits = is_alone && may_commit;",
+     "    bool commits = may_commit;"),
     ("what was done before its wound is done again", f"{CLIENT}/coord_answer.c",
-     "        txn->was_done |= commits && reply->result == WIO_STORE_OK;\n", ""),
+     "        txn->was_done = true;\n", ""),
+    ("a wounded commit is over when its abort is answered", f"{CLIENT}/coord_attempt.c",
+     "    if (coord_may_commit(txn)) {", "    if (false) {"),
     ("all is forgotten when one has heard", f"{CLIENT}/coord_answer.c",
      "    if (!coord_all_done(txn)) {\n        return;\n    }\n    if (txn->state == COORD_COMMITTING) {",
      "    if (txn->state == COORD_DECIDED ? txn->commits == 0 : !coord_all_done(txn)) {\n        return;\n    }\n"
@@ -133,6 +141,12 @@ MUTANTS = (
 
 TARGETS = ("tests/sim/store_transactions_sim", "tests/sim/store_transactions_disk_sim",
            "tests/unit/store/client/store_client_random_test")
+UNIT = "tests/unit"
+CHECKS = (f"{UNIT}/store/server/store_server_volatile_test", f"{UNIT}/store/server/store_server_stable_test",
+          f"{UNIT}/store/client/store_client_coord_test", f"{UNIT}/store/client/store_client_coord_last_test",
+          f"{UNIT}/store/client/store_client_coord_ask_test", f"{UNIT}/store/storage/store_stable_test",
+          f"{UNIT}/store/storage/store_storage_test", f"{UNIT}/store/storage/store_crash_test",
+          f"{UNIT}/store/log/store_redo_log_test", f"{UNIT}/lock/lock_lock_test", f"{UNIT}/lock/lock_progress_test")
 LIMIT_S = 120
 
 
@@ -144,34 +158,36 @@ def copy_sources(root, to):
 
 def build(source, directory):
     """None, or what the compiler says."""
-    made = subprocess.run(["ninja", "-C", directory, *TARGETS], check=False, stdout=subprocess.PIPE,
+    made = subprocess.run(["ninja", "-C", directory, *TARGETS, *CHECKS], check=False, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, cwd=source)
     return None if made.returncode == 0 else made.stdout[-2000:]
 
 
 def runs(directory, seeds):
     mem, disk, random = (os.path.join(directory, target) for target in TARGETS)
-    yield [random, "1", str(max(4, seeds // 20))]
-    yield [mem, f"--seeds={seeds}", "--steps=10000"]
-    yield [disk, f"--seeds={seeds}", "--steps=10000"]
+    yield "simulation", [random, "1", str(max(4, seeds // 20))]
+    yield "simulation", [mem, f"--seeds={seeds}", "--steps=10000"]
+    yield "simulation", [disk, f"--seeds={seeds}", "--steps=10000"]
+    for check in CHECKS:
+        yield "unit tests", [os.path.join(directory, check)]
 
 
 def killer(directory, seeds):
-    """What fails, and how; None: nothing does."""
-    for command in runs(directory, seeds):
+    """(what fails, how); None: nothing does."""
+    for kind, command in runs(directory, seeds):
         try:
             ran = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                  errors="replace", timeout=LIMIT_S)
         except subprocess.TimeoutExpired:
-            return f"{os.path.basename(command[0])}: does not end"
+            return kind, f"{os.path.basename(command[0])}: does not end"
         if ran.returncode != 0:
             said = [line for line in ran.stdout.splitlines() if line.startswith(("seed ", "# seed", "not ok"))]
-            return f"{os.path.basename(command[0])}: {said[0] if said else f'status {ran.returncode}'}"
+            return kind, f"{os.path.basename(command[0])}: {said[0] if said else f'status {ran.returncode}'}"
     return None
 
 
 def try_mutant(source, directory, mutant, seeds):
-    """True: killed."""
+    """What killed it; None: nothing."""
     name, file, old, new = mutant
     path = os.path.join(source, file)
     with open(path, encoding="utf-8") as text:
@@ -188,8 +204,8 @@ def try_mutant(source, directory, mutant, seeds):
     finally:
         with open(path, "w", encoding="utf-8") as text:
             text.write(whole)
-    print(f"{'killed  ' if how else 'SURVIVED'}  {name:<58} {how or ''}", flush=True)
-    return how is not None
+    print(f"{'killed  ' if how else 'SURVIVED'}  {name:<58} {how[1] if how else ''}", flush=True)
+    return how[0] if how else None
 
 
 def main():
@@ -197,7 +213,7 @@ def main():
     parser.add_argument("root")
     parser.add_argument("build")
     parser.add_argument("--seeds", type=int, default=400)
-    parser.add_argument("--only", default="", help="mutants whose name has this text")
+    parser.add_argument("--only", action="append", help="mutants whose name has this text")
     parser.add_argument("--least", type=float, default=90, help="percent that have to be killed")
     args = parser.parse_args()
     top = os.path.abspath(args.build)
@@ -209,10 +225,11 @@ def main():
     how = fault or killer(directory, args.seeds)
     if how:
         sys.exit(f"without a mutant already: {how}")
-    chosen = [mutant for mutant in MUTANTS if args.only in mutant[0]]
-    killed = sum(try_mutant(source, directory, mutant, args.seeds) for mutant in chosen)
+    chosen = [mutant for mutant in MUTANTS if any(text in mutant[0] for text in args.only or [""])]
+    killers = [try_mutant(source, directory, mutant, args.seeds) for mutant in chosen]
+    killed = sum(killer is not None for killer in killers)
     percent = 100 * killed / max(1, len(chosen))
-    print(f"{killed} of {len(chosen)} killed ({percent:.0f} %)")
+    print(f"{killed} of {len(chosen)} killed ({percent:.0f} %), {killers.count('simulation')} of them by the simulation")
     return 0 if percent >= args.least else 1
 
 

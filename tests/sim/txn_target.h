@@ -21,9 +21,10 @@ struct txn_target_config {
     /* of txn_target_memory.c alone: */
     enum wio_lock_policy policy;
     uint64_t lock_timeout_ns;
-    struct wio_tracer *tracer; /* NULL: none */
-    uint64_t prefilled_bytes;  /* of each segment of file 1, zeros */
+    struct wio_tracer *tracer;         /* NULL: none */
+    uint64_t prefilled_bytes;          /* of each segment of file 1, zeros */
     struct wio_admit_total *admission; /* NULL: none */
+    uint64_t checkpoint_bytes;         /* of txn_target_disk.c alone; 0: its default */
 };
 
 /* Set the simulation's faults of disks, before targets are made. */
@@ -37,6 +38,8 @@ void txn_target_read(struct txn_target *target, uint32_t segment, uint64_t offse
 /* Of the process that runs now, to be observed; NULL where it cannot be reached. */
 struct wio_server *txn_target_server(struct txn_target *target);
 struct wio_server_stat txn_target_stat(const struct txn_target *target);
+/* Changes at moments in which a crash is worth more than at others: a checkpoint has ended. */
+uint64_t txn_target_moment(const struct txn_target *target);
 void txn_target_totals(const struct txn_target *target, struct sim_totals *totals);
 void txn_target_destroy(struct txn_target *target);
 

@@ -66,16 +66,17 @@ static void start(struct txn_target *target)
 {
     const struct txn_target_config *own = &target->config;
     struct wio_sim_options *options = wio_sim_options(own->sim);
-    const struct node_target_config config = {.link = own->link,
-                                              .addresses = own->addresses,
-                                              .self = own->self,
-                                              .targets = own->targets,
-                                              .policy = WIO_LOCK_WOUND_WAIT,
-                                              .log_segment_bytes = LOG_SEGMENT,
-                                              .checkpoint_bytes = CHECKPOINT,
-                                              .admission = own->admission,
-                                              .failed = failed,
-                                              .context = target};
+    const struct node_target_config config = {
+        .link = own->link,
+        .addresses = own->addresses,
+        .self = own->self,
+        .targets = own->targets,
+        .policy = WIO_LOCK_WOUND_WAIT,
+        .log_segment_bytes = LOG_SEGMENT,
+        .checkpoint_bytes = own->checkpoint_bytes > 0 ? own->checkpoint_bytes : CHECKPOINT,
+        .admission = own->admission,
+        .failed = failed,
+        .context = target};
     struct wio_error err = WIO_ERROR_INIT;
     unsigned flush_fails = options->flush_fails;
     options->flush_fails = 0; /* a start that fails is repeated by hand: not of interest here */
@@ -140,6 +141,13 @@ struct wio_server_stat txn_target_stat(const struct txn_target *target)
     struct node_target_stat stat;
     node_target_stats(target->target, &stat);
     return stat.server;
+}
+
+uint64_t txn_target_moment(const struct txn_target *target)
+{
+    struct node_target_stat stat;
+    node_target_stats(target->target, &stat);
+    return stat.stable.checkpoints;
 }
 
 void txn_target_totals(const struct txn_target *target, struct sim_totals *totals)

@@ -140,6 +140,12 @@ struct wio_server_stat txn_target_stat(const struct txn_target *target)
     return wio_server_stat(wio_target_server(target->target));
 }
 
+uint64_t txn_target_moment(const struct txn_target *target)
+{
+    (void)target;
+    return 0;
+}
+
 void txn_target_totals(const struct txn_target *target, struct sim_totals *totals)
 {
     (void)target;
