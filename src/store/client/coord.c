@@ -196,12 +196,6 @@ void wio_coord_push(struct wio_coord *coord, uint16_t target, const struct wio_s
     coord_abort(txn, 0);
 }
 
-bool coord_is_held(const struct wio_coord *coord, uint16_t target, uint64_t number)
-{
-    const struct wio_coord_ops *ops = coord->config.ops;
-    return ops->is_held != NULL && ops->is_held(coord->config.context, target, number);
-}
-
 /* What the target had of them has ended, or it has not: an answer in its place. */
 static void lose(struct wio_coord *coord, uint16_t target, uint64_t number)
 {

@@ -98,6 +98,12 @@ void coord_has_begun(struct wio_coord_txn *txn, uint16_t index)
     }
 }
 
+bool coord_is_held(const struct wio_coord *coord, uint16_t target, uint64_t number)
+{
+    const struct wio_coord_ops *ops = coord->config.ops;
+    return ops->is_held != NULL && ops->is_held(coord->config.context, target, number);
+}
+
 bool coord_commits(const struct coord_slot *slot)
 {
     return slot->kind == COORD_OP &&
