@@ -36,6 +36,7 @@ _whyio_values()
         --policy) echo "credit drr tbf hint hint-heap fifo" ;;
         --tenants) echo "job uid client pool" ;;
         --log) echo "own sqlite" ;;
+        --role) echo "all catalogue target" ;;
         --sync | --direct | --collective) echo "on off" ;;
     esac
 }

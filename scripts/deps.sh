@@ -19,7 +19,8 @@ test="$demo mpich libmpich-dev g++ clang clang-tidy cppcheck libclang-rt-14-dev 
 lint="clang clang-format clang-tidy cppcheck shellcheck codespell"
 bench="$demo strace valgrind"
 wanted_test="slurmctld slurmd slurm-client gfortran libc6-dev-i386 lib32gcc-12-dev libsimgrid-dev bubblewrap
- busybox-static faketime fuse3 libfuse3-dev libmicrohttpd-dev libhdf5-openmpi-dev libhdf5-mpich-dev sudo python3-yaml"
+ busybox-static faketime fuse3 libfuse3-dev libmicrohttpd-dev libhdf5-openmpi-dev libhdf5-mpich-dev sudo python3-yaml
+ nbdkit libnbd-bin e2fsprogs iproute2"
 wanted_replay="mpich libmpich-dev libfuse3-dev fuse3 e2fsprogs fio"
 wanted_demo="fuse3 libfuse3-dev libmicrohttpd-dev"
 wanted_build="libfuse3-dev libmicrohttpd-dev"

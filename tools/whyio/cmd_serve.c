@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* whyio serve: a store's servers in one process. */
+/* whyio serve: a store's servers, in one process or in many. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +10,7 @@
 #include "cmd.h"
 #include "launcher.h"
 #include "options.h"
+#include "serve_part.h"
 #include "serve_place.h"
 #include "store/serve/serve.h"
 
@@ -28,7 +29,9 @@ enum {
     OPTION_TENANTS,
     OPTION_REQUEST_MEMORY,
     OPTION_POLICY_FILE,
-    OPTION_METRICS
+    OPTION_METRICS,
+    OPTION_ROLE,
+    OPTION_SERVERS_KEY
 };
 
 #define MEMORY_MIN (UINT64_C(8) << 20)
@@ -38,8 +41,11 @@ struct serve_args {
     struct cmd_options common;
     struct wio_serve_config config;
     const char *key_file; /* NULL: none */
+    struct serve_part_options part_options;
+    struct serve_part part;
     bool is_munge;
     bool is_job;
+    bool has_targets_options; /* one of those that only targets have */
     struct wio_serve_job job;
     char job_name[SERVE_JOB_BYTES + 8];
     char root[SERVE_ROOT_BYTES]; /* that was made here */
@@ -48,7 +54,16 @@ struct serve_args {
 static const struct argp_option options[] = {
     {"root", OPTION_ROOT, "DIR", 0,
      "Keep the store below DIR (default: a new directory whyio-JOB below $TMPDIR)", 0},
-    {"targets", OPTION_TARGETS, "N", 0, "So many targets, of a new store (default: 1)", 0},
+    {"targets", OPTION_TARGETS, "N", 0,
+     "So many targets, of a new store (default: 1); with --role: where all targets are, "
+     "ADDRESS,ADDRESS..",
+     0},
+    {"role", OPTION_ROLE, "ROLE", 0,
+     "What of the store this process is: all (default), catalogue, or target: that of --targets "
+     "which is ADDRESS",
+     0},
+    {"servers-key", OPTION_SERVERS_KEY, "FILE", 0,
+     "With --role: the key by which the processes of the store know each other", 0},
     {"size", OPTION_SIZE, "SIZE", 0,
      "Hold at most SIZE bytes of data (default: what the device has)", 0},
     {"log", OPTION_LOG, "KIND", 0, "Log of a new store: own (default) or sqlite", 0},
@@ -78,9 +93,13 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static error_t parse_targets(struct serve_args *args, const char *text, struct argp_state *state)
+static error_t parse_targets(struct serve_args *args, struct argp_state *state)
 {
     uint64_t targets = 0;
+    const char *text = args->part_options.targets;
+    if (text == NULL || args->part_options.role != NULL) {
+        return 0;
+    }
     if (wio_parse_u64(text, &targets) != WIO_OK || targets == 0 ||
         targets > WIO_SERVE_TARGETS_MAX) {
         argp_error(state, "--targets=%s: expected a number from 1 to %d", text,
@@ -153,21 +172,49 @@ static error_t parse_address(struct serve_args *args, const char *text, struct a
     return 0;
 }
 
+static error_t check_part(const struct serve_args *args, struct argp_state *state)
+{
+    enum wio_serve_role role = WIO_SERVE_ALL;
+    if (args->part_options.role == NULL) {
+        return 0;
+    }
+    if (args->is_job) {
+        argp_error(state, "--job takes no --role: it has its own");
+    }
+    if (serve_role_find(args->part_options.role, &role) && role == WIO_SERVE_CATALOGUE &&
+        args->has_targets_options) {
+        argp_error(state, "--role=catalogue takes no --size, --log, --policy, --policy-file, "
+                          "--tenants, --request-memory or --metrics: they are a target's");
+    }
+    return 0;
+}
+
 static error_t check_auth(const struct serve_args *args, struct argp_state *state)
 {
     if (args->is_munge && args->key_file != NULL) {
         argp_error(state, "expected a key or --munge, found both");
     }
     if (args->is_job && (args->config.address != NULL || args->config.root != NULL ||
-                         args->config.targets != 0 || args->is_munge)) {
+                         args->part_options.targets != NULL || args->is_munge)) {
         argp_error(state, "--job takes no address, --root, --targets or --munge: it has its own");
     }
-    return 0;
+    if (args->part_options.role == NULL && args->part_options.servers_key != NULL) {
+        argp_error(state, "--servers-key: expected --role=catalogue or --role=target as well");
+    }
+    return check_part(args, state);
+}
+
+static bool is_of_targets(int key)
+{
+    return key == OPTION_SIZE || key == OPTION_LOG || key == OPTION_POLICY ||
+           key == OPTION_POLICY_FILE || key == OPTION_TENANTS || key == OPTION_REQUEST_MEMORY ||
+           key == OPTION_METRICS;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct serve_args *args = state->input;
+    args->has_targets_options |= is_of_targets(key);
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &args->common;
@@ -176,7 +223,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         args->config.root = arg;
         return 0;
     case OPTION_TARGETS:
-        return parse_targets(args, arg, state);
+        args->part_options.targets = arg;
+        return 0;
+    case OPTION_ROLE:
+        args->part_options.role = strcmp(arg, "all") == 0 ? NULL : arg;
+        return 0;
+    case OPTION_SERVERS_KEY:
+        args->part_options.servers_key = arg;
+        return 0;
     case OPTION_SIZE:
         return parse_size(args, arg, state);
     case OPTION_LOG:
@@ -213,6 +267,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_ARG:
         return parse_address(args, arg, state);
     case ARGP_KEY_END:
+        parse_targets(args, state);
         return check_auth(args, state);
     default:
         return ARGP_ERR_UNKNOWN;
@@ -239,6 +294,7 @@ static void print_json(const struct wio_serve_ready *ready)
     wio_json_init(&json, stdout);
     wio_json_object_begin(&json, NULL);
     wio_json_string(&json, "schema", "whyio.serve/1");
+    wio_json_string(&json, "role", serve_role_name(ready->role));
     wio_json_string(&json, "root", ready->root);
     wio_json_string(&json, "address", ready->address);
     wio_json_array_begin(&json, "targets");
@@ -319,6 +375,10 @@ static enum wio_status prepare(struct serve_args *args, struct wio_link_key *key
         args->config.key = key;
         WIO_TRY(serve_key_read(args->key_file, key, err));
     }
+    if (args->part_options.role != NULL) {
+        WIO_TRY(serve_part_init(&args->part_options, args->config.address, &args->part, err));
+        args->config.part = &args->part.part;
+    }
     if (args->config.root == NULL) {
         WIO_TRY(serve_root_make(args->root, err));
         args->config.root = args->root;
@@ -346,5 +406,6 @@ int cmd_serve(int argc, char **argv)
     enum wio_status status = prepare(&args, &key, &err);
     status = status == WIO_OK ? wio_serve(&args.config, &err) : status;
     wio_link_key_forget(&key);
+    serve_part_fini(&args.part);
     return status == WIO_OK ? 0 : cmd_fail(&err);
 }

@@ -95,11 +95,13 @@ static enum wio_status check_node(struct root_checker *checker, const char *path
     if (serve_layout_read(wio_net_io(net), &layout, &why) != WIO_OK) {
         tell(checker, &why);
     }
-    check_catalogue(checker, wio_net_io(net));
+    if (layout.role != WIO_SERVE_TARGET) {
+        check_catalogue(checker, wio_net_io(net));
+    }
     for (unsigned i = 0; i < layout.targets; i++) {
         char name[SERVE_TARGET_NAME_BYTES];
         char dir[PATH_MAX];
-        serve_target_name(name, i);
+        serve_target_name(name, layout.first + i);
         (void)snprintf(dir, sizeof(dir), "%s/%s", path, name);
         checker->below = name;
         WIO_TRY(check_target(checker, dir, sum, err));

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/crc.h"
-#include "store/serve/serve.h"
+#include "base/text.h"
 
 static const char layout_new[] = "STORE.new";
 static const char key_name[] = "servers.key";
@@ -22,43 +22,106 @@ void serve_target_name(char name[SERVE_TARGET_NAME_BYTES], unsigned target)
 
 /* ---- STORE --------------------------------------------------------------------------------- */
 
-/* R-NODE-2 */
-void serve_layout_encode(uint16_t targets, char text[SERVE_LAYOUT_TEXT_BYTES])
+/* R-NODE-2, R-NODE-3 */
+void serve_layout_encode(const struct serve_layout *layout, char text[SERVE_LAYOUT_TEXT_BYTES])
 {
-    int bytes = snprintf(text, SERVE_LAYOUT_TEXT_BYTES, "whyio-node %u\ntargets %u\n",
-                         SERVE_LAYOUT_VERSION, targets);
+    char role[32] = "";
+    if (layout->role == WIO_SERVE_CATALOGUE) {
+        (void)snprintf(role, sizeof(role), "catalogue\n");
+    } else if (layout->role == WIO_SERVE_TARGET) {
+        (void)snprintf(role, sizeof(role), "target %u\n", layout->first);
+    }
+    int bytes = snprintf(text, SERVE_LAYOUT_TEXT_BYTES, "whyio-node %u\n%stargets %u\n",
+                         role[0] == '\0' ? SERVE_LAYOUT_VERSION : SERVE_LAYOUT_PART_VERSION, role,
+                         layout->total);
     (void)snprintf(text + bytes, SERVE_LAYOUT_TEXT_BYTES - (size_t)bytes, "crc32c %08" PRIx32 "\n",
                    wio_crc32c(0, text, (size_t)bytes));
 }
 
-/* The first line is of another version. */
-static bool is_other_version(const char *text, size_t size, const char *own)
+/* The number behind a word, on a line of its own; false: there is no such line. */
+static bool take_number(char **at, const char *word, uint16_t least, uint16_t *number_out)
 {
-    static const char begin[] = "whyio-node ";
-    size_t line = (size_t)(strchr(own, '\n') - own) + 1;
-    return size >= sizeof(begin) && memcmp(text, begin, sizeof(begin) - 1) == 0 &&
-           (size < line || memcmp(text, own, line) != 0);
+    uint64_t number = 0;
+    const char *line = strsep(at, "\n");
+    size_t size = strlen(word);
+    if (line == NULL || strncmp(line, word, size) != 0 ||
+        wio_parse_u64(line + size, &number) != WIO_OK || number < least ||
+        number > WIO_SERVE_RANKS_MAX) {
+        return false;
+    }
+    *number_out = (uint16_t)number;
+    return true;
 }
 
-enum wio_status serve_layout_decode(const char *text, size_t size, uint16_t *targets_out,
+static bool parse_part(char *at, struct serve_layout *layout)
+{
+    static const char catalogue[] = "catalogue\n";
+    bool is_catalogue = strncmp(at, catalogue, sizeof(catalogue) - 1) == 0;
+    layout->role = is_catalogue ? WIO_SERVE_CATALOGUE : WIO_SERVE_TARGET;
+    layout->targets = is_catalogue ? 0 : 1;
+    if (is_catalogue) {
+        at += sizeof(catalogue) - 1;
+    } else if (!take_number(&at, "target ", 0, &layout->first)) {
+        return false;
+    }
+    return take_number(&at, "targets ", 1, &layout->total) && layout->first < layout->total;
+}
+
+static bool parse(char *text, struct serve_layout *layout)
+{
+    char *at = text;
+    uint16_t version = 0;
+    *layout = (struct serve_layout){0};
+    if (!take_number(&at, "whyio-node ", 1, &version) || at == NULL) {
+        return false;
+    }
+    if (version == SERVE_LAYOUT_PART_VERSION) {
+        return parse_part(at, layout);
+    }
+    bool is_sound = take_number(&at, "targets ", 1, &layout->total);
+    layout->targets = layout->total;
+    return is_sound && layout->total <= (uint16_t)WIO_SERVE_TARGETS_MAX;
+}
+
+/* The first line is of another version. */
+static bool is_other_version(const char *text)
+{
+    static const char begin[] = "whyio-node ";
+    uint64_t version = 0;
+    char digit[2] = {0};
+    if (strncmp(text, begin, sizeof(begin) - 1) != 0 || text[sizeof(begin) - 1] == '\0') {
+        return false;
+    }
+    digit[0] = text[sizeof(begin) - 1];
+    return text[sizeof(begin)] != '\n' || wio_parse_u64(digit, &version) != WIO_OK ||
+           (version != SERVE_LAYOUT_VERSION && version != SERVE_LAYOUT_PART_VERSION);
+}
+
+/* There is one text of each layout. */
+enum wio_status serve_layout_decode(const char *text, size_t size, struct serve_layout *layout_out,
                                     struct wio_error *err)
 {
+    char copy[SERVE_LAYOUT_TEXT_BYTES + 1];
+    char lines[SERVE_LAYOUT_TEXT_BYTES + 1];
     char own[SERVE_LAYOUT_TEXT_BYTES] = "";
-    for (uint16_t targets = 1; targets <= (uint16_t)WIO_SERVE_TARGETS_MAX; targets++) {
-        serve_layout_encode(targets, own);
+    (void)snprintf(copy, sizeof(copy), "%.*s", (int)(size < sizeof(copy) ? size : 0), text);
+    (void)snprintf(lines, sizeof(lines), "%s", copy);
+    if (parse(lines, layout_out)) {
+        serve_layout_encode(layout_out, own);
         if (size == strlen(own) && memcmp(own, text, size) == 0) {
-            *targets_out = targets;
             return WIO_OK;
         }
     }
-    if (is_other_version(text, size, own)) {
+    *layout_out = (struct serve_layout){0};
+    if (is_other_version(copy)) {
         return wio_error_set(err, WIO_ERR_UNSUPPORTED, SERVE_LAYOUT_NAME, 0,
-                             "expected a store of version %u, found %c", SERVE_LAYOUT_VERSION,
-                             text[strlen("whyio-node ")]);
+                             "expected a store of version %u or %u, found %c", SERVE_LAYOUT_VERSION,
+                             SERVE_LAYOUT_PART_VERSION, copy[strlen("whyio-node ")]);
     }
     return wio_error_set(err, WIO_ERR_FORMAT, SERVE_LAYOUT_NAME, 0,
-                         "expected 'whyio-node %u', the number of targets and a checksum",
-                         SERVE_LAYOUT_VERSION);
+                         "expected 'whyio-node %u' or 'whyio-node %u', what of a store is here, "
+                         "the number of targets and a checksum",
+                         SERVE_LAYOUT_VERSION, SERVE_LAYOUT_PART_VERSION);
 }
 
 /* ---- small files --------------------------------------------------------------------------- */
@@ -110,7 +173,7 @@ enum wio_status serve_layout_read(struct wio_io *io, struct serve_layout *layout
     if (read_small(io, SERVE_LAYOUT_NAME, text, sizeof(text), &got, &why) != WIO_OK) {
         return wio_error_pass(err, &why);
     }
-    WIO_TRY(serve_layout_decode(text, got, &layout_out->targets, err));
+    WIO_TRY(serve_layout_decode(text, got, layout_out, err));
     return read_key(io, &layout_out->servers_key, err);
 }
 
@@ -151,7 +214,8 @@ static enum wio_status make_target_dir(struct wio_io *io, unsigned target, struc
 }
 
 /* R-NODE-1. A key that is there stays: targets of an interrupted creation may have been served. */
-static enum wio_status create(struct wio_io *io, struct serve_layout *layout, struct wio_error *err)
+static enum wio_status create(struct wio_io *io, const struct wio_serve_part *part,
+                              struct serve_layout *layout, struct wio_error *err)
 {
     char other[WIO_IO_NAME_MAX] = "";
     struct wio_error why = WIO_ERROR_INIT;
@@ -161,39 +225,86 @@ static enum wio_status create(struct wio_io *io, struct serve_layout *layout, st
                              "expected a store, or an empty directory for a new one");
     }
     for (unsigned i = 0; i < layout->targets; i++) {
-        WIO_TRY(make_target_dir(io, i, err));
+        WIO_TRY(make_target_dir(io, layout->first + i, err));
     }
-    if (read_key(io, &layout->servers_key, &why) == WIO_OK) {
+    if (layout->role != WIO_SERVE_ALL) {
+        layout->servers_key = part->servers_key;
+    } else if (read_key(io, &layout->servers_key, &why) == WIO_OK) {
         return WIO_OK;
+    } else {
+        io->ops->random(io, layout->servers_key.bytes, sizeof(layout->servers_key.bytes));
     }
-    io->ops->random(io, layout->servers_key.bytes, sizeof(layout->servers_key.bytes));
     return write_small(io, key_name, key_new, layout->servers_key.bytes,
                        sizeof(layout->servers_key.bytes), err);
 }
 
+static struct serve_layout layout_of(uint16_t targets, const struct wio_serve_part *part)
+{
+    struct serve_layout layout = {.targets = targets, .total = targets};
+    if (part != NULL) {
+        bool is_target = part->role == WIO_SERVE_TARGET;
+        layout = (struct serve_layout){.role = part->role,
+                                       .targets = is_target ? 1 : 0,
+                                       .first = is_target ? part->index : 0,
+                                       .total = part->count};
+    }
+    return layout;
+}
+
+static enum wio_status say_what_is_here(const struct serve_layout *layout, struct wio_error *err)
+{
+    if (layout->role == WIO_SERVE_TARGET) {
+        return wio_error_set(err, WIO_ERR_USAGE, SERVE_LAYOUT_NAME, WIO_ERROR_NO_OFFSET,
+                             "here is target %u of a store of %u targets, and nothing else",
+                             layout->first, layout->total);
+    }
+    return wio_error_set(err, WIO_ERR_USAGE, SERVE_LAYOUT_NAME, WIO_ERROR_NO_OFFSET,
+                         "here is %s of %u targets, and nothing else",
+                         layout->role == WIO_SERVE_CATALOGUE ? "the catalogue of a store"
+                                                             : "a whole store",
+                         layout->total);
+}
+
+/* What is here is what was asked for. */
+static enum wio_status check_same(const struct serve_layout *layout, uint16_t targets,
+                                  const struct wio_serve_part *part, struct wio_error *err)
+{
+    const struct serve_layout asked = layout_of(targets != 0 ? targets : layout->targets, part);
+    if (layout->role == WIO_SERVE_ALL && asked.role == WIO_SERVE_ALL &&
+        layout->targets != asked.targets) {
+        return wio_error_set(err, WIO_ERR_USAGE, SERVE_LAYOUT_NAME, WIO_ERROR_NO_OFFSET,
+                             "the store was made with --targets=%u", layout->targets);
+    }
+    if (layout->role != asked.role || layout->first != asked.first ||
+        layout->total != asked.total) {
+        return say_what_is_here(layout, err);
+    }
+    if (part != NULL && !wio_link_key_is(&layout->servers_key, part->servers_key.bytes)) {
+        return wio_error_set(err, WIO_ERR_USAGE, SERVE_LAYOUT_NAME, WIO_ERROR_NO_OFFSET,
+                             "it was made with another --servers-key");
+    }
+    return WIO_OK;
+}
+
 enum wio_status serve_layout_open(struct wio_io *io, uint16_t targets,
+                                  const struct wio_serve_part *part,
                                   struct serve_layout *layout_out, struct wio_error *err)
 {
     struct wio_error why = WIO_ERROR_INIT;
     enum wio_status status = serve_layout_read(io, layout_out, &why);
-    if (status == WIO_ERR_IO && why.sys_errno == ENOENT && layout_out->targets == 0) {
-        *layout_out = (struct serve_layout){.targets = targets != 0 ? targets : 1, .is_new = true};
-        return create(io, layout_out, err);
+    if (status == WIO_ERR_IO && why.sys_errno == ENOENT && layout_out->total == 0) {
+        *layout_out = layout_of(targets != 0 ? targets : 1, part);
+        layout_out->is_new = true;
+        return create(io, part, layout_out, err);
     }
-    if (status != WIO_OK) {
-        return wio_error_pass(err, &why);
-    }
-    if (targets != 0 && targets != layout_out->targets) {
-        return wio_error_set(err, WIO_ERR_USAGE, SERVE_LAYOUT_NAME, WIO_ERROR_NO_OFFSET,
-                             "the store was made with --targets=%u", layout_out->targets);
-    }
-    return WIO_OK;
+    return status == WIO_OK ? check_same(layout_out, targets, part, err)
+                            : wio_error_pass(err, &why);
 }
 
 enum wio_status serve_layout_finish(struct wio_io *io, const struct serve_layout *layout,
                                     struct wio_error *err)
 {
     char text[SERVE_LAYOUT_TEXT_BYTES];
-    serve_layout_encode(layout->targets, text);
+    serve_layout_encode(layout, text);
     return write_small(io, SERVE_LAYOUT_NAME, layout_new, text, strlen(text), err);
 }

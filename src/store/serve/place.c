@@ -58,6 +58,18 @@ enum wio_status serve_target_address(const char *address, unsigned target,
     return WIO_OK;
 }
 
+enum wio_status wio_serve_check_target(const char *address, struct wio_error *err)
+{
+    struct wio_link_address parsed;
+    WIO_TRY(wio_link_address_parse(address, &parsed, err));
+    return parsed.is_unix || parsed.port != 0
+               ? WIO_OK
+               : wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                               "--targets: '%.300s': expected a port other than 0, since others "
+                               "have to know it",
+                               address);
+}
+
 enum wio_status wio_serve_make_root(const char *parent, const char *name, char *path_out,
                                     size_t size, struct wio_error *err)
 {

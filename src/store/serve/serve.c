@@ -64,6 +64,9 @@ static enum wio_status check_size(struct serve *serve, struct wio_error *err)
     struct wio_io *io = wio_net_io(serve->net);
     struct wio_io_space space;
     uint16_t targets = serve->layout.targets;
+    if (targets == 0) {
+        return WIO_OK;
+    }
     if (config->size_bytes != 0 && config->size_bytes / targets == 0) {
         return wio_error_set(err, WIO_ERR_USAGE, serve->root, WIO_ERROR_NO_OFFSET,
                              "--size: expected at least a byte for each of %u targets", targets);
@@ -88,8 +91,10 @@ static enum wio_status open_root(struct serve *serve, struct wio_error *err)
     WIO_TRY(serve_place_open(serve->config->root, serve->root, sizeof(serve->root), err));
     WIO_TRY(wio_store_root_lock(serve->root, &serve->lock, err));
     WIO_TRY(wio_net_create(serve->root, &serve->net, err));
-    WIO_TRY(serve_layout_open(wio_net_io(serve->net), serve->config->targets, &serve->layout, err));
-    serve->total = serve->layout.targets;
+    WIO_TRY(serve_layout_open(wio_net_io(serve->net), serve->config->targets, serve->config->part,
+                              &serve->layout, err));
+    serve->first = serve->layout.first;
+    serve->total = serve->layout.total;
     WIO_TRY(check_size(serve, err));
     int bytes = snprintf(serve->address, sizeof(serve->address), "unix:%s/sock", serve->root);
     if (serve->config->address != NULL) {
@@ -175,12 +180,23 @@ static void name_trace(char name[SERVE_TRACE_NAME_BYTES], const char *what, unsi
                    what, number);
 }
 
+/* Where target i of this process listens. */
+static enum wio_status address_of(const struct serve *serve, uint16_t i,
+                                  char address_out[WIO_LINK_ADDRESS_BYTES], struct wio_error *err)
+{
+    if (serve->layout.role != WIO_SERVE_TARGET) {
+        return serve_target_address(serve->address, i, address_out, err);
+    }
+    (void)snprintf(address_out, WIO_LINK_ADDRESS_BYTES, "%s", serve->address);
+    return WIO_OK;
+}
+
 static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_error *err)
 {
     char trace_name[SERVE_TRACE_NAME_BYTES];
     const struct wio_tracer_config trace = {.dir = serve->config->trace,
                                             .name = trace_name,
-                                            .server = i,
+                                            .server = (uint16_t)(serve->first + i),
                                             .max_bytes = (serve->config->trace_max_bytes == 0
                                                               ? SERVE_TRACE_BYTES
                                                               : serve->config->trace_max_bytes) /
@@ -188,6 +204,7 @@ static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_
     char dir[PATH_MAX + SERVE_TARGET_NAME_BYTES];
     char name[SERVE_TARGET_NAME_BYTES];
     char address[WIO_LINK_ADDRESS_BYTES];
+    const uint16_t self = (uint16_t)(serve->first + i);
     const struct target_thread_config config = {
         .dir = dir,
         .address = address,
@@ -195,7 +212,7 @@ static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_
         .node = {.link = &serve->link,
                  .servers_key = &serve->layout.servers_key,
                  .addresses = serve->addresses,
-                 .self = (uint16_t)(serve->first + i),
+                 .self = self,
                  .targets = serve->total,
                  .policy = WIO_LOCK_WOUND_WAIT,
                  .admission = serve->admin.total,
@@ -206,12 +223,12 @@ static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_
         .changed = target_changed,
         .context = serve,
     };
-    serve_target_name(name, i);
-    name_trace(trace_name, "target", i);
+    serve_target_name(name, serve->layout.first + i);
+    name_trace(trace_name, "target", self);
     (void)snprintf(dir, sizeof(dir), "%s/%s", serve->root, name);
-    WIO_TRY(serve_target_address(serve->address, i, address, err));
+    WIO_TRY(address_of(serve, i, address, err));
     WIO_TRY(target_thread_start(&config, &serve->targets[i], err));
-    serve->addresses[serve->first + i] = target_thread_address(serve->targets[i]);
+    serve->addresses[self] = target_thread_address(serve->targets[i]);
     return WIO_OK;
 }
 
@@ -232,10 +249,14 @@ static enum wio_status start_targets(struct serve *serve, struct wio_error *err)
     if (serve->config->trace != NULL) {
         WIO_TRY(wio_io_mkdirs(serve->config->trace, err));
     }
-    WIO_TRY(begin_admission(serve, err));
     for (uint16_t i = 0; i < serve->total; i++) {
-        serve->addresses[i] = ""; /* not known yet */
+        const struct wio_serve_part *part = serve->config->part;
+        serve->addresses[i] = part != NULL ? part->addresses[i] : ""; /* not known yet */
     }
+    if (serve->layout.targets == 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(begin_admission(serve, err));
     for (uint16_t i = 0; i < serve->layout.targets; i++) {
         WIO_TRY(start_target(serve, i, err));
     }
@@ -347,13 +368,14 @@ static void tell_ready(const struct serve *serve)
     (void)snprintf(file, sizeof(file), "@%s.store", serve->meeting.path);
     const struct wio_serve_ready ready = {
         .root = serve->root,
+        .role = serve->layout.role,
         .address = is_job ? file : serve->address,
         .targets = serve->addresses,
         .target_count = serve->total,
         .is_new = serve->layout.is_new,
         .metrics_port = serve->http != NULL ? serve_http_port(serve->http) : 0,
         .is_durable = serve_place_is_durable(serve->root)};
-    if (serve->config->ready != NULL && serve->first == 0) {
+    if (serve->config->ready != NULL && (!is_job || serve->first == 0)) {
         serve->config->ready(serve->config->context, &ready);
     }
 }
@@ -378,6 +400,12 @@ static enum wio_status watch_signals(struct serve *serve, struct wio_error *err)
     return wio_net_on_signal(serve->net, SIGINT, signalled, serve, err);
 }
 
+static bool has_catalogue(const struct serve *serve)
+{
+    return serve->config->job != NULL ? serve->config->job->rank == 0
+                                      : serve->layout.role != WIO_SERVE_TARGET;
+}
+
 static enum wio_status begin(struct serve *serve, struct wio_error *err)
 {
     if (serve->config->job != NULL) {
@@ -388,7 +416,7 @@ static enum wio_status begin(struct serve *serve, struct wio_error *err)
     WIO_TRY(join_job(serve, err));
     WIO_TRY(watch_signals(serve, err));
     WIO_TRY(start_targets(serve, err));
-    if (serve->first == 0) {
+    if (has_catalogue(serve)) {
         WIO_TRY(start_catalogue(serve, err));
     }
     return serve->layout.is_new ? serve_layout_finish(wio_net_io(serve->net), &serve->layout, err)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""whyio serve with real processes: serve_test.py WHYIO STORE_LOOP CASE"""
+"""whyio serve with real processes: serve_test.py CASE"""
 import json
 import os
 import random
@@ -15,77 +15,9 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import mpi_environment  # noqa: E402, F401
 
-WHYIO, LOOP = map(os.path.abspath, sys.argv[1:3])
-CASE = sys.argv[3]
-WAIT = 60  # seconds, of anything: the machine may be slow
+from processes import LOOP, WAIT, WHYIO, Server, Writer, check, key_file, loop, refused, whole  # noqa: E402
 
-
-class Server:
-    def __init__(self, *arguments, environment=None):
-        self.process = subprocess.Popen([WHYIO, "serve", "--format=json", *arguments], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})})
-        line = self.process.stdout.readline()
-        if not line:
-            raise SystemExit(f"whyio serve {arguments} ended: {self.process.stderr.read()}")
-        self.ready = json.loads(line)
-        self.address = self.ready["address"]
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait(WAIT)
-
-    def stop(self, by=signal.SIGTERM):
-        self.process.send_signal(by)
-        assert self.process.wait(WAIT) == 0, self.process.stderr.read()
-
-
-def loop(*arguments, environment=None):
-    done = subprocess.run([LOOP, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=2 * WAIT,
-                          env={**os.environ, **(environment or {})})
-    assert done.returncode in (0, 1), done.stderr
-    return done
-
-
-def refused(*arguments, status, text):
-    done = subprocess.run([WHYIO, "serve", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          timeout=WAIT)
-    assert done.returncode == status, (arguments, done.returncode, done.stderr)
-    assert text in done.stderr, (arguments, done.stderr)
-    assert done.stdout == "", done.stdout
-
-
-class Writer:
-    """Numbers that were acknowledged, from a client that goes on whatever happens to the servers."""
-
-    def __init__(self, address, output):
-        self.output = output
-        self.file = open(output, "w")
-        self.process = subprocess.Popen([LOOP, "write", address, "1"], stdout=self.file)
-
-    def last(self):
-        """Of the lines that are whole; 0: none yet."""
-        with open(self.output) as numbers:
-            lines = numbers.read().split("\n")[:-1]
-        return int(lines[-1]) if lines else 0
-
-    def wait_behind(self, number):
-        end = time.monotonic() + WAIT
-        while self.last() <= number:
-            assert time.monotonic() < end, f"nothing was acknowledged behind {number}"
-            assert self.process.poll() is None, "the client has ended"
-            time.sleep(0.01)
-
-    def stop(self):
-        self.process.kill()
-        self.process.wait(WAIT)
-        return self.last()
-
-
-def check(server, last):
-    done = loop("check", server.address, str(last))
-    assert done.returncode == 0, f"up to {last}:\n{done.stdout}"
-
-
+CASE = sys.argv[1]
 def case_kill(directory, log):
     """kill -9 under load, again and again: what was acknowledged is there, no half of a transaction is."""
     rng = random.Random(7)
@@ -107,11 +39,6 @@ def case_kill(directory, log):
     check(server, last)
     server.stop()
     whole(root)
-
-
-def whole(root):
-    done = subprocess.run([WHYIO, "check", root], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=WAIT)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def case_stop(directory):
@@ -152,12 +79,7 @@ def case_full(directory):
 def case_key(directory):
     """Clients have the key; the file that holds it is for one user."""
     root = os.path.join(directory, "root")
-    key = os.path.join(directory, "key")
-    other = os.path.join(directory, "other")
-    for name in (key, other):
-        with open(name, "w") as file:
-            file.write(os.urandom(32).hex() + "\n")
-        os.chmod(name, 0o600)
+    key, other = (key_file(os.path.join(directory, name)) for name in ("key", "other"))
     server = Server("127.0.0.1:0", f"--root={root}", f"--key={key}", "--targets=2")
     assert server.address.startswith("127.0.0.1:")
     done = loop("check", server.address, "0", environment={"WHYIO_STORE_KEY": key})
@@ -198,7 +120,7 @@ def case_wrong(directory):
     assert os.listdir(strange) == ["letter"]
     with open(os.path.join(root, "STORE"), "r+") as file:
         file.write("whyio-node 9")
-    refused(f"--root={root}", status=3, text="version 1, found 9")
+    refused(f"--root={root}", status=3, text="version 1 or 2, found 9")
 
 
 def case_default(directory):

@@ -37,29 +37,59 @@ static void put_file(struct layout_scene *scene, const char *name, const char *t
     ops->file_close(file);
 }
 
-/* R-NODE-2 */
+/* Any other text is refused, be it one byte away. */
+static void check_text(const struct serve_layout *layout, const char *expected)
+{
+    char text[SERVE_LAYOUT_TEXT_BYTES];
+    struct serve_layout found;
+    struct wio_error err = WIO_ERROR_INIT;
+    serve_layout_encode(layout, text);
+    assert_memory_equal(text, expected, strlen(expected));
+    assert_ok(serve_layout_decode(text, strlen(text), &found, &err), &err);
+    assert_int_equal(found.role, layout->role);
+    assert_int_equal(found.targets, layout->targets);
+    assert_int_equal(found.first, layout->first);
+    assert_int_equal(found.total, layout->total);
+    for (size_t i = 0; i < strlen(text); i++) {
+        text[i] ^= 1;
+        assert_int_not_equal(serve_layout_decode(text, strlen(text), &found, NULL), WIO_OK);
+        text[i] ^= 1;
+        assert_int_not_equal(serve_layout_decode(text, i, &found, NULL), WIO_OK);
+    }
+}
+
+/* R-NODE-2, R-NODE-3 */
 static void only_this_text_is_a_store(void **state)
 {
     (void)state;
-    char text[SERVE_LAYOUT_TEXT_BYTES];
-    uint16_t targets = 0;
-    struct wio_error err = WIO_ERROR_INIT;
-    serve_layout_encode(7, text);
-    assert_memory_equal(text, "whyio-node 1\ntargets 7\ncrc32c ", 30);
-    assert_ok(serve_layout_decode(text, strlen(text), &targets, &err), &err);
-    assert_int_equal(targets, 7);
-    for (size_t i = 0; i < strlen(text); i++) {
-        text[i] ^= 1;
-        assert_int_not_equal(serve_layout_decode(text, strlen(text), &targets, NULL), WIO_OK);
-        text[i] ^= 1;
-        assert_int_not_equal(serve_layout_decode(text, i, &targets, NULL), WIO_OK);
+    const struct serve_layout whole = {.targets = 7, .total = 7};
+    const struct serve_layout names = {.role = WIO_SERVE_CATALOGUE, .total = 256};
+    const struct serve_layout target = {
+        .role = WIO_SERVE_TARGET, .targets = 1, .first = 12, .total = 13};
+    check_text(&whole, "whyio-node 1\ntargets 7\ncrc32c ");
+    check_text(&names, "whyio-node 2\ncatalogue\ntargets 256\ncrc32c ");
+    check_text(&target, "whyio-node 2\ntarget 12\ntargets 13\ncrc32c ");
+}
+
+static void what_no_store_has_is_refused(void **state)
+{
+    (void)state;
+    const struct serve_layout wrong[] = {
+        {.targets = 0, .total = 0},
+        {.targets = 65, .total = 65},
+        {.role = WIO_SERVE_CATALOGUE, .total = 0},
+        {.role = WIO_SERVE_CATALOGUE, .total = 257},
+        {.role = WIO_SERVE_TARGET, .targets = 1, .first = 3, .total = 3},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        char text[SERVE_LAYOUT_TEXT_BYTES];
+        struct serve_layout found;
+        serve_layout_encode(&wrong[i], text);
+        assert_int_equal(serve_layout_decode(text, strlen(text), &found, NULL), WIO_ERR_FORMAT);
+        assert_int_equal(found.total, 0);
     }
-    serve_layout_encode(0, text);
-    assert_int_equal(serve_layout_decode(text, strlen(text), &targets, NULL), WIO_ERR_FORMAT);
-    serve_layout_encode(65, text);
-    assert_int_equal(serve_layout_decode(text, strlen(text), &targets, NULL), WIO_ERR_FORMAT);
-    assert_int_equal(serve_layout_decode("whyio-node 2\n", 13, &targets, NULL),
-                     WIO_ERR_UNSUPPORTED);
+    struct serve_layout found;
+    assert_int_equal(serve_layout_decode("whyio-node 3\n", 13, &found, NULL), WIO_ERR_UNSUPPORTED);
 }
 
 /* R-NODE-1: made in an empty directory, and made again behind a creation that was interrupted. */
@@ -71,24 +101,59 @@ static void a_store_is_made_once(void **state)
     struct wio_link_key key;
     struct wio_error err = WIO_ERROR_INIT;
     begin(&scene);
-    assert_ok(serve_layout_open(scene.io, 3, &layout, &err), &err);
+    assert_ok(serve_layout_open(scene.io, 3, NULL, &layout, &err), &err);
     assert_true(layout.is_new);
     assert_int_equal(layout.targets, 3);
     key = layout.servers_key;
     put_file(&scene, "sock.0", "");
     put_file(&scene, "catalogue.sqlite-wal", "");
-    assert_ok(serve_layout_open(scene.io, 0, &layout, &err), &err);
+    assert_ok(serve_layout_open(scene.io, 0, NULL, &layout, &err), &err);
     assert_true(layout.is_new);
     assert_int_equal(layout.targets, 1);
     assert_memory_equal(&layout.servers_key, &key, sizeof(key));
     assert_ok(serve_layout_finish(scene.io, &layout, &err), &err);
     wio_sim_crash(wio_sim_node(scene.sim, "node"));
     scene.io = wio_sim_start(wio_sim_node(scene.sim, "node"));
-    assert_ok(serve_layout_open(scene.io, 0, &layout, &err), &err);
+    assert_ok(serve_layout_open(scene.io, 0, NULL, &layout, &err), &err);
     assert_false(layout.is_new);
     assert_int_equal(layout.targets, 1);
     assert_memory_equal(&layout.servers_key, &key, sizeof(key));
-    assert_int_equal(serve_layout_open(scene.io, 2, &layout, NULL), WIO_ERR_USAGE);
+    assert_int_equal(serve_layout_open(scene.io, 2, NULL, &layout, NULL), WIO_ERR_USAGE);
+    end(&scene);
+}
+
+/* R-NODE-3: a part is this part for ever. */
+static void a_part_stays_what_it_is(void **state)
+{
+    (void)state;
+    static const char *const addresses[] = {"unix:/a", "unix:/b", "unix:/c"};
+    struct layout_scene scene;
+    struct serve_layout layout;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_serve_part part = {
+        .role = WIO_SERVE_TARGET, .index = 2, .count = 3, .addresses = addresses};
+    memset(&part.servers_key, 7, sizeof(part.servers_key));
+    begin(&scene);
+    assert_ok(serve_layout_open(scene.io, 0, &part, &layout, &err), &err);
+    assert_true(layout.is_new);
+    assert_int_equal(layout.targets, 1);
+    assert_int_equal(layout.first, 2);
+    assert_int_equal(layout.total, 3);
+    assert_memory_equal(&layout.servers_key, &part.servers_key, sizeof(part.servers_key));
+    assert_ok(serve_layout_finish(scene.io, &layout, &err), &err);
+    assert_ok(serve_layout_open(scene.io, 0, &part, &layout, &err), &err);
+    assert_false(layout.is_new);
+    assert_int_equal(serve_layout_open(scene.io, 0, NULL, &layout, NULL), WIO_ERR_USAGE);
+    part.index = 1;
+    assert_int_equal(serve_layout_open(scene.io, 0, &part, &layout, &err), WIO_ERR_USAGE);
+    assert_non_null(strstr(err.message, "target 2 of a store of 3 targets"));
+    part.index = 2;
+    part.count = 4;
+    assert_int_equal(serve_layout_open(scene.io, 0, &part, &layout, NULL), WIO_ERR_USAGE);
+    part.count = 3;
+    part.servers_key.bytes[0]++;
+    assert_int_equal(serve_layout_open(scene.io, 0, &part, &layout, &err), WIO_ERR_USAGE);
+    assert_non_null(strstr(err.message, "another --servers-key"));
     end(&scene);
 }
 
@@ -102,7 +167,7 @@ static void what_is_another_s_is_left_alone(void **state)
         struct wio_error err = WIO_ERROR_INIT;
         begin(&scene);
         put_file(&scene, names[i], "text");
-        assert_int_equal(serve_layout_open(scene.io, 1, &layout, &err), WIO_ERR_FORMAT);
+        assert_int_equal(serve_layout_open(scene.io, 1, NULL, &layout, &err), WIO_ERR_FORMAT);
         assert_string_equal(err.file, names[i]);
         assert_int_equal(serve_layout_read(scene.io, &layout, &err), WIO_ERR_IO);
         assert_int_equal(err.sys_errno, ENOENT);
@@ -140,7 +205,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_this_text_is_a_store),
+        cmocka_unit_test(what_no_store_has_is_refused),
         cmocka_unit_test(a_store_is_made_once),
+        cmocka_unit_test(a_part_stays_what_it_is),
         cmocka_unit_test(what_is_another_s_is_left_alone),
         cmocka_unit_test(targets_listen_beside_the_catalogue),
     };
