@@ -12,8 +12,10 @@
 
 /* The kernel takes 253 descriptors a message (SCM_MAX_FD). */
 #define BATCH_FDS 250u
-/* The kernel has too many descriptors under way: try again after this. */
+/* The kernel has too many descriptors under way: try again after this, for half a minute in all.
+ * The new processes take theirs as they begin; what other programs of the user have may stay. */
 #define FULL_NAP_NS UINT64_C(1000000)
+#define FULL_NAPS 30000u
 
 /* One descriptor that follows: its number in the trace, and the entry of its table. */
 struct passed_fd {
@@ -48,10 +50,14 @@ static bool send_fds(int socket, void *data, size_t bytes, const int *fds, size_
                              .msg_control = &control,
                              .msg_controllen = CMSG_SPACE(count * sizeof(int))};
     ssize_t sent;
+    uint32_t naps = 0;
     memcpy(CMSG_DATA(&control.header), fds, count * sizeof(int));
     while ((sent = sendmsg(socket, &message, MSG_NOSIGNAL)) < 0 &&
-           (errno == EINTR || errno == ETOOMANYREFS)) {
-        wio_clock_sleep_ns(errno == EINTR ? 0 : FULL_NAP_NS);
+           (errno == EINTR || (errno == ETOOMANYREFS && naps < FULL_NAPS))) {
+        if (errno == ETOOMANYREFS) {
+            naps++;
+            wio_clock_sleep_ns(FULL_NAP_NS);
+        }
     }
     return sent == (ssize_t)bytes;
 }

@@ -27,8 +27,8 @@ struct rp_start {
 };
 
 /* Ask for a process that plays `group` and begins as `start` says (its descriptors stay open here;
- * `server`: where to ask). Returns as soon as the message is sent: false with errno. Thread safe.
- */
+ * `server`: where to ask). Returns as soon as the message is sent: false with errno; ETOOMANYREFS:
+ * the user has had too many descriptors under way for half a minute. Thread safe. */
 bool rp_fork_ask(uint32_t group, const struct rp_start *start);
 
 struct rp_fork_request {
