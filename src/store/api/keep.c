@@ -6,7 +6,9 @@
 
 bool api_kept_take(struct api_txn *txn, struct api_op *op)
 {
-    if (!api_plan_keep(op)) {
+    /* Its file may be closed before it is sent. */
+    if (!api_plan_keep(op) ||
+        wio_session_add_grant(op->store->data, op->place.file, NULL, 0) != WIO_OK) {
         return false;
     }
     txn->kept = op;
@@ -19,6 +21,7 @@ bool api_kept_take(struct api_txn *txn, struct api_op *op)
 void api_kept_drop(struct api_txn *txn)
 {
     if (txn->kept != NULL) {
+        wio_session_drop_grants(txn->store->data, txn->kept->place.file);
         api_call_release(&txn->kept->call);
         txn->kept = NULL;
     }

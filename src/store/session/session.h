@@ -50,7 +50,7 @@ void wio_session_give_up(struct wio_session *session, struct wio_coord_txn *txn)
 
 /* A grant of the catalogue, shown to each target before the first request for its file on each
  * connection (docs/STORE-PROTOCOL.md#grants). Copied; wio_session_drop_grants as often. No bytes:
- * nothing happens. WIO_ERR_NOMEM. */
+ * one more user of what was granted. WIO_ERR_NOMEM. */
 WIO_MUST_CHECK enum wio_status wio_session_add_grant(struct wio_session *session, uint64_t file,
                                                      const void *grant, size_t bytes);
 void wio_session_drop_grants(struct wio_session *session, uint64_t file);

@@ -284,6 +284,30 @@ static void transactions_are_seen_at_once(void **state)
     wio_store_file_close(file);
 }
 
+/* The last write waits for the commit: what allows it is not given up with the file. */
+static void a_file_may_be_closed_before_the_commit(void **state)
+{
+    (void)state;
+    char text[8] = "";
+    size_t got = 0;
+    struct wio_store_txn *txn = NULL;
+    struct wio_store_file *file = open_striped("/closed");
+    assert_ok(wio_store_begin(store, NULL, &txn, &err), &err);
+    assert_ok(wio_store_pwrite(file, txn, "kept", 4, 0, &err), &err);
+    wio_store_file_close(file);
+    assert_ok(wio_store_commit(txn, &err), &err);
+    wio_store_end(txn);
+    file = open_striped("/closed");
+    assert_ok(wio_store_pread(file, NULL, text, sizeof(text), 0, &got, &err), &err);
+    assert_int_equal(got, 4);
+    assert_memory_equal(text, "kept", 4);
+    /* nor where it is not committed */
+    assert_ok(wio_store_begin(store, NULL, &txn, &err), &err);
+    assert_ok(wio_store_pwrite(file, txn, "lost", 4, 0, &err), &err);
+    wio_store_file_close(file);
+    wio_store_end(txn);
+}
+
 static void stable_transactions_commit(void **state)
 {
     (void)state;
@@ -572,6 +596,7 @@ int main(void)
         SCENE(appends_follow_each_other),
         SCENE(numbers_are_added),
         SCENE(transactions_are_seen_at_once),
+        SCENE(a_file_may_be_closed_before_the_commit),
         SCENE(stable_transactions_commit),
         SCENE(the_younger_begins_again),
         SCENE(the_last_write_goes_with_the_commit),
