@@ -20,8 +20,13 @@
  * back. */
 enum { MOUNT_THREADS = 64, MOUNT_LOCK_WAITS = 48 };
 
+/* The store is asked by one thread for each file, so that it has what the table says. The mutex is
+ * not held meanwhile: a store that does not answer stops no thread that asks nothing of it. */
 struct mount_locks {
-    pthread_mutex_t mutex; /* also while the store is asked */
+    pthread_mutex_t mutex;         /* of the table, and of .. */
+    uint64_t asked[MOUNT_THREADS]; /* files for whose locks the store is asked now */
+    unsigned asked_count;
+    pthread_cond_t answered; /* they are fewer */
     struct mount_lock_table table;
     atomic_uint waiting;
 };

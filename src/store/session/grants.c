@@ -55,6 +55,15 @@ bool wio_grant_read(const struct wio_link_key *key, const void *data, size_t siz
            read_told(wio_buf_of(data, size), grant_out) == WIO_OK;
 }
 
+/* Of data there is a right to write, of the byte of flock(2) there is none. */
+static uint32_t rights_to_lock(const struct wio_store_request *request)
+{
+    if (request->offset >= WIO_GRANT_LOCKS_FROM) {
+        return WIO_GRANT_READ | WIO_GRANT_WRITE;
+    }
+    return request->mode == WIO_LOCK_SHARED ? WIO_GRANT_READ : WIO_GRANT_WRITE;
+}
+
 bool wio_grant_allows(uint32_t rights, const struct wio_store_request *request)
 {
     const uint32_t both = WIO_GRANT_READ | WIO_GRANT_WRITE;
@@ -71,8 +80,7 @@ bool wio_grant_allows(uint32_t rights, const struct wio_store_request *request)
     case WIO_STORE_DROP:
         return (rights & WIO_GRANT_DROP) != 0;
     case WIO_STORE_LOCK:
-        return (rights & (request->mode == WIO_LOCK_SHARED ? WIO_GRANT_READ : WIO_GRANT_WRITE)) !=
-               0;
+        return (rights & rights_to_lock(request)) != 0;
     case WIO_STORE_UNLOCK:
     case WIO_STORE_POINTER:
         return (rights & both) != 0;

@@ -19,6 +19,9 @@ enum wio_grant_right {
     WIO_GRANT_INQUIRE = 16 /* of a target, with file 0 */
 };
 
+/* Bytes of a segment from here on are locked by flock(2) alone. */
+#define WIO_GRANT_LOCKS_FROM (UINT64_C(1) << 48)
+
 enum {
     WIO_GRANT_BYTES = 56,
     WIO_GRANT_CLASS = 1,    /* of messages, whose features say .. */

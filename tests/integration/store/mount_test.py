@@ -369,6 +369,63 @@ class Mount(unittest.TestCase):
         self.assertEqual(other.communicate(timeout=WAIT)[0], "got\n")
         one.close()
 
+    def test_flock_asks_for_no_right_to_write(self):
+        """flock(2): "A shared or exclusive lock can be placed on a file regardless of the mode" it was opened in."""
+        point, other = self.second_mount()
+        with open(self.path("f"), "w+b"):
+            pass
+        for mode in (os.O_RDONLY, os.O_WRONLY):
+            file = os.open(os.path.join(point, "f"), mode)  # this mount has no other right to the file at first
+            for how in (fcntl.LOCK_EX, fcntl.LOCK_SH):
+                fcntl.flock(file, how | fcntl.LOCK_NB)
+                with open(self.path("f"), "rb") as there:
+                    self.refused(errno.EAGAIN, fcntl.flock, there, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.close(file)
+        with open(self.path("f"), "rb") as file:
+            self.refused(errno.EBADF, fcntl.lockf, file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fcntl(2) does
+        self.assertEqual(self.end(other), (0, ""))
+
+    def asking(self, name, call):
+        """A process that has the file open, and makes the call when it is told to."""
+        process = subprocess.Popen([sys.executable, "-c", "import fcntl, os, struct, sys\nfile = open(sys.argv[1], 'r+b')\n"
+                                    "print('open', flush=True)\nsys.stdin.readline()\n" + call, name],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(process.stdout.readline(), "open\n")
+        return process
+
+    def begin_call(self, process):
+        """It is in another system call than the one in which it waited for this."""
+        name = f"/proc/{process.pid}/syscall"
+        with open(name, encoding="utf-8") as of:
+            before = of.read().split()[0]
+        process.stdin.write("\n")
+        process.stdin.flush()
+        until = time.monotonic() + WAIT
+        now = before
+        while now in (before, "running") and time.monotonic() < until:
+            with open(name, encoding="utf-8") as of:
+                now = of.read().split()[0]
+
+    def test_a_store_that_is_silent_holds_up_what_asks_it_alone(self):
+        for name in ("a", "b"):
+            with open(self.path(name), "w+b"):
+                pass
+        held = open(self.path("b"), "r+b")
+        fcntl.lockf(held, fcntl.LOCK_EX, 5, 10)
+        asks = self.asking(self.path("a"), "fcntl.lockf(file, fcntl.LOCK_EX)\nprint('got')")
+        known = self.asking(self.path("b"), "asked = struct.pack('hhqqi', fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)\n"
+                            "print(struct.unpack('hhqqi', fcntl.fcntl(file, fcntl.F_GETLK, asked))[4])")
+        self.server.process.send_signal(signal.SIGSTOP)
+        try:
+            self.begin_call(asks)
+            known.stdin.write("\n")
+            self.assertEqual(known.communicate(timeout=WAIT)[0], f"{os.getpid()}\n")  # the mount knows by itself
+            self.assertIsNone(asks.poll())
+        finally:
+            self.server.process.send_signal(signal.SIGCONT)
+        self.assertEqual(asks.communicate(timeout=WAIT)[0], "got\n")
+        held.close()
+
     def test_a_killed_mount_gives_its_locks_back(self):
         point, other = self.second_mount()
         with open(self.path("f"), "w+b"):

@@ -31,6 +31,7 @@ struct need {
     uint16_t op;
     uint16_t flags;
     uint8_t mode;
+    uint64_t offset;
     const char *allowed; /* by sets of READ, WRITE, SIZE, DROP: 'y' where it is */
 };
 
@@ -40,22 +41,27 @@ static void each_operation_needs_its_right(void **state)
     (void)state;
     static const struct need needs[] = {
         /* rights     0123456789abcdef */
-        {WIO_STORE_READ, 0, 0, "nynynynynynynyny"},
-        {WIO_STORE_WRITE, 0, 0, "nnyynnyynnyynnyy"},
-        {WIO_STORE_WRITE, WIO_STORE_FLAG_INCREMENT, 0, "nnnynnnynnnynnny"},
-        {WIO_STORE_TRUNCATE, 0, 0, "nnyynnyynnyynnyy"},
-        {WIO_STORE_SIZE, 0, 0, "nyyyyyyynyyyyyyy"},
-        {WIO_STORE_DROP, 0, 0, "nnnnnnnnyyyyyyyy"},
-        {WIO_STORE_LOCK, 0, WIO_LOCK_SHARED, "nynynynynynynyny"},
-        {WIO_STORE_LOCK, 0, WIO_LOCK_EXCLUSIVE, "nnyynnyynnyynnyy"},
-        {WIO_STORE_UNLOCK, 0, 0, "nyyynyyynyyynyyy"},
-        {WIO_STORE_POINTER, 0, 0, "nyyynyyynyyynyyy"},
-        {WIO_STORE_STATFS, 0, 0, "yyyyyyyyyyyyyyyy"},
-        {WIO_STORE_COMMIT, 0, 0, "yyyyyyyyyyyyyyyy"},
+        {WIO_STORE_READ, 0, 0, 0, "nynynynynynynyny"},
+        {WIO_STORE_WRITE, 0, 0, 0, "nnyynnyynnyynnyy"},
+        {WIO_STORE_WRITE, WIO_STORE_FLAG_INCREMENT, 0, 0, "nnnynnnynnnynnny"},
+        {WIO_STORE_TRUNCATE, 0, 0, 0, "nnyynnyynnyynnyy"},
+        {WIO_STORE_SIZE, 0, 0, 0, "nyyyyyyynyyyyyyy"},
+        {WIO_STORE_DROP, 0, 0, 0, "nnnnnnnnyyyyyyyy"},
+        {WIO_STORE_LOCK, 0, WIO_LOCK_SHARED, 0, "nynynynynynynyny"},
+        {WIO_STORE_LOCK, 0, WIO_LOCK_EXCLUSIVE, 0, "nnyynnyynnyynnyy"},
+        {WIO_STORE_LOCK, 0, WIO_LOCK_EXCLUSIVE, WIO_GRANT_LOCKS_FROM - 1, "nnyynnyynnyynnyy"},
+        {WIO_STORE_LOCK, 0, WIO_LOCK_EXCLUSIVE, WIO_GRANT_LOCKS_FROM, "nyyynyyynyyynyyy"},
+        {WIO_STORE_LOCK, 0, WIO_LOCK_SHARED, WIO_GRANT_LOCKS_FROM, "nyyynyyynyyynyyy"},
+        {WIO_STORE_UNLOCK, 0, 0, 0, "nyyynyyynyyynyyy"},
+        {WIO_STORE_POINTER, 0, 0, 0, "nyyynyyynyyynyyy"},
+        {WIO_STORE_STATFS, 0, 0, 0, "yyyyyyyyyyyyyyyy"},
+        {WIO_STORE_COMMIT, 0, 0, 0, "yyyyyyyyyyyyyyyy"},
     };
     for (unsigned i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
-        const struct wio_store_request request = {
-            .op = needs[i].op, .flags = needs[i].flags, .mode = needs[i].mode};
+        const struct wio_store_request request = {.op = needs[i].op,
+                                                  .flags = needs[i].flags,
+                                                  .mode = needs[i].mode,
+                                                  .offset = needs[i].offset};
         for (uint32_t rights = 0; rights < 16; rights++) {
             assert_int_equal(wio_grant_allows(rights, &request), needs[i].allowed[rights] == 'y');
         }
