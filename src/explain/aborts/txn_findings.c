@@ -251,7 +251,7 @@ static void find_gain(const struct maker *maker, struct wio_txn_finding *finding
     }
     const struct wio_whatif_result *then = &candidates->rows[WIO_CANDIDATE_AS_IT_WAS].result;
     const struct wio_whatif_result *with = &candidates->rows[words->tried].result;
-    if (then->is_cut || with->is_cut || !(then->duration_s > 0)) {
+    if (then->is_cut || with->is_cut || with->requests_cut > 0 || !(then->duration_s > 0)) {
         return;
     }
     finding->gain_s =

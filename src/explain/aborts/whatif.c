@@ -249,6 +249,7 @@ static enum wio_status begin(struct world *world, struct runner *runner)
     const struct wio_replay_txn *txn = &world->replays->txns[runner->txn];
     WIO_TRY(wio_whatif_plan(&runner->plan, world->replays, txn, world->change, world->file_of,
                             world->arg));
+    world->result.requests_cut += runner->plan.cut;
     runner->attempt = 1;
     runner->birth_ns = world->now_ns;
     runner->next = 0;

@@ -12,6 +12,9 @@
 #include "explain/aborts/replays.h"
 #include "lock/types.h"
 
+/* With another layout a request becomes so many runs of contiguous bytes at most. */
+#define WIO_WHATIF_PIECES 4096u
+
 struct wio_whatif_change {
     enum wio_lock_policy policy; /* 0: wound-wait, the store's */
     uint64_t timeout_ns;         /* of a wait; WIO_LOCK_TIMEOUT needs one */
@@ -29,7 +32,8 @@ struct wio_whatif_change {
 struct wio_whatif_result {
     uint64_t transactions; /* that committed */
     uint64_t aborts;
-    uint64_t waits; /* requests that waited for locks */
+    uint64_t waits;        /* requests that waited for locks */
+    uint64_t requests_cut; /* whose layout has more runs than are tried (WIO_WHATIF_PIECES) */
     double wait_s;
     double duration_s; /* from the first begin to the last end */
     bool is_cut;       /* it was ended: too many aborts for a result */

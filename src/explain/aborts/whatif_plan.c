@@ -9,8 +9,6 @@
 #include "store/client/layout.h"
 
 #define SIZE_OR_POINTER (3u << 30) /* R-WIRE-10 */
-/* A request becomes so many pieces at most. */
-#define PIECES_MAX 4096u
 
 static enum wio_status add(struct wio_whatif_plan *plan, const struct wio_whatif_piece *piece)
 {
@@ -87,7 +85,7 @@ static enum wio_status lay_out(struct wio_whatif_plan *plan, const struct wio_wh
 {
     uint32_t first = plan->count;
     uint64_t at = whole->range.from;
-    for (uint32_t i = 0; at < whole->range.to && i < PIECES_MAX; i++) {
+    for (uint32_t i = 0; at < whole->range.to && i < WIO_WHATIF_PIECES; i++) {
         uint64_t linear = wio_layout_linear(from, whole->range.segment, at);
         uint64_t in_old = from->stripe_unit - linear % from->stripe_unit;
         uint64_t in_new = to->stripe_unit - linear % to->stripe_unit;
@@ -97,7 +95,8 @@ static enum wio_status lay_out(struct wio_whatif_plan *plan, const struct wio_wh
         WIO_TRY(add_run(plan, first, whole, to, linear, bytes));
         at += bytes;
     }
-    share_out(plan, first, whole->range.to - whole->range.from);
+    plan->cut += at < whole->range.to;
+    share_out(plan, first, at - whole->range.from);
     return WIO_OK;
 }
 
@@ -193,6 +192,7 @@ enum wio_status wio_whatif_plan(struct wio_whatif_plan *plan, const struct wio_r
     plan->count = 0;
     plan->hold_ns = txn->hold_ns;
     plan->behind_ns = 0;
+    plan->cut = 0;
     for (uint32_t i = txn->first; i != UINT32_MAX; i = replays->requests[i].next) {
         const struct wio_replay_request *request = &replays->requests[i];
         struct wio_whatif_piece piece = {.range = request->range,

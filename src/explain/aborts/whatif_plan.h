@@ -23,6 +23,7 @@ struct wio_whatif_plan {
     uint32_t capacity;
     uint64_t hold_ns;   /* from the last answer to the end */
     uint64_t behind_ns; /* what the client does behind the end, that it did before */
+    uint32_t cut;       /* requests of more than WIO_WHATIF_PIECES runs: the rest is left out */
 };
 
 WIO_MUST_CHECK enum wio_status wio_whatif_plan(struct wio_whatif_plan *plan,

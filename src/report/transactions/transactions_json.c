@@ -131,6 +131,7 @@ static void put_candidate(struct wio_json *json, const struct wio_candidate *row
     wio_json_double(json, "wait_s", row->result.wait_s);
     wio_json_double(json, "time_s", row->result.duration_s);
     wio_json_bool(json, "is_cut", row->result.is_cut);
+    wio_json_u64(json, "requests_cut", row->result.requests_cut);
     wio_json_object_end(json);
 }
 

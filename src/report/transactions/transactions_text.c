@@ -183,13 +183,29 @@ static void put_best(const struct wio_candidates *candidates, FILE *out)
                        (at->aborts == least->aborts && at->wait_s < 0.9 * least->wait_s);
         bool is_policy = candidates->rows[i].change.policy != WIO_LOCK_WOUND_WAIT ||
                          i == WIO_CANDIDATE_APART || i == WIO_CANDIDATE_STORAGE_FREE;
-        best = !is_policy && !at->is_cut && is_less ? i : best;
+        bool is_whole = !at->is_cut && at->requests_cut == 0;
+        best = !is_policy && is_whole && is_less ? i : best;
     }
     if (best != 0) {
         (void)fprintf(out, "  best: %s, %s instead of %s aborts (predicted)\n",
                       candidates->rows[best].name,
                       wio_format_count(text[0], candidates->rows[best].result.aborts),
                       wio_format_count(text[1], candidates->rows[0].result.aborts));
+    }
+}
+
+/* With a layout that is too fine for its requests a result is of a part of them. */
+static void put_cut(const struct wio_candidates *candidates, FILE *out)
+{
+    char text[2][WIO_TEXT_MAX];
+    for (uint32_t i = 0; i < candidates->count; i++) {
+        const struct wio_candidate *row = &candidates->rows[i];
+        if (row->result.requests_cut > 0) {
+            (void)fprintf(out,
+                          "  %s: %s requests have more than %s runs there; the rest is left out\n",
+                          row->name, wio_format_count(text[0], row->result.requests_cut),
+                          wio_format_count(text[1], WIO_WHATIF_PIECES));
+        }
     }
 }
 
@@ -215,6 +231,7 @@ static void put_candidates(const struct wio_aborts *aborts, const struct wio_can
                       wio_format_time(text[3], (uint64_t)(result->duration_s * 1e9)), row->name);
     }
     put_best(candidates, out);
+    put_cut(candidates, out);
     if (aborts->replays.left_out > 0) {
         (void)fprintf(out, "  %s later transactions are not in this\n",
                       wio_format_count(text[0], aborts->replays.left_out));

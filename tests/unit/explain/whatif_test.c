@@ -136,6 +136,26 @@ static void another_layout_spreads_the_work(void **state)
     wio_aborts_fini(&aborts);
 }
 
+/* Of a request that another layout cuts into too many runs a part is left out, and counted. */
+static void requests_that_are_cut_are_counted(void **state)
+{
+    (void)state;
+    struct wio_aborts aborts;
+    txn_script_run("0 begin A1 app a.c:1\n"
+                   "1 answer A1 s0 w f1 0-16777216\n"
+                   "2 answer A1 s0 w f1 0-16781312\n"
+                   "3 release A1 s0 committed\n"
+                   "3 end A1 committed\n",
+                   &aborts);
+    assert_int_equal(run(&aborts, (struct wio_whatif_change){0}).requests_cut, 0);
+    assert_int_equal(run(&aborts, (struct wio_whatif_change){.stripe_unit = 65536}).requests_cut,
+                     0);
+    struct wio_whatif_result fine = run(&aborts, (struct wio_whatif_change){.stripe_unit = 4096});
+    assert_int_equal(fine.transactions, 1);
+    assert_int_equal(fine.requests_cut, 1);
+    wio_aborts_fini(&aborts);
+}
+
 /* A transaction of which only an aborted attempt is recorded is not run. */
 static void aborted_transactions_are_not_run(void **state)
 {
@@ -167,6 +187,7 @@ int main(void)
         cmocka_unit_test(policies_differ),
         cmocka_unit_test(coarse_locks_wait_and_fine_ones_do_not),
         cmocka_unit_test(another_layout_spreads_the_work),
+        cmocka_unit_test(requests_that_are_cut_are_counted),
         cmocka_unit_test(aborted_transactions_are_not_run),
     };
     return WIO_RUN(tests);
