@@ -85,12 +85,13 @@ static void add_second(struct wio_accounts *accounts, const struct wio_store_req
     }
 }
 
-static void add_error(struct wio_accounts *accounts, uint32_t job)
+static void add_error(struct wio_accounts *accounts, uint32_t job, uint64_t now_ns)
 {
     void *errors = accounts->errors;
-    if (wio_grow(&errors, sizeof(uint64_t), &accounts->error_room, job + 1) == WIO_OK) {
+    if (wio_grow(&errors, sizeof(*accounts->errors), &accounts->error_room, job + 1) == WIO_OK) {
         accounts->errors = errors;
-        accounts->errors[job]++;
+        accounts->errors[job].count++;
+        accounts->errors[job].last_ns = now_ns;
     }
 }
 
@@ -113,7 +114,7 @@ void wio_accounts_count(struct wio_accounts *accounts, const struct wio_store_re
         add(accounts, request->job, (enum wio_job_op)(op - 1), usecs, now_ns);
         add_second(accounts, request, reply, usecs, now_ns);
     } else if (is_error(reply->result)) {
-        add_error(accounts, request->job);
+        add_error(accounts, request->job, now_ns);
     }
 }
 
@@ -136,7 +137,7 @@ static enum wio_status put_counter(struct wio_blob *rows, unsigned op,
 
 static uint64_t errors_of(const struct wio_accounts *accounts, uint32_t job)
 {
-    return job < accounts->error_room ? accounts->errors[job] : 0;
+    return job < accounts->error_room ? accounts->errors[job].count : 0;
 }
 
 static enum wio_status put_row(struct wio_accounts *accounts, const struct wio_store_names *names,
@@ -187,11 +188,14 @@ static void tell(struct wio_accounts *accounts, const struct wio_store_names *na
 
 /* ---- dropping ------------------------------------------------------------------------------ */
 
-static void forget_errors(struct wio_accounts *accounts, uint32_t job)
+/* Gives 1 where the job had nothing but errors: it is in no count of dropped rows. */
+static size_t forget_errors(struct wio_accounts *accounts, uint32_t job)
 {
-    if (job < accounts->error_room) {
-        accounts->errors[job] = 0;
+    if (errors_of(accounts, job) == 0) {
+        return 0;
     }
+    accounts->errors[job] = (struct wio_job_errors){0};
+    return wio_job_stats_find(accounts->stats, job) == NULL ? 1 : 0;
 }
 
 /* A name may have several numbers: one for each project. */
@@ -203,27 +207,47 @@ static size_t clear_one(struct wio_accounts *accounts, const struct wio_store_na
         size_t bytes = 0;
         const char *name = wio_names_job_text(names, job, &bytes);
         if (bytes == request->path_size && memcmp(name, request->path, bytes) == 0) {
+            dropped += forget_errors(accounts, job);
             dropped += wio_job_stats_clear(accounts->stats, job);
-            forget_errors(accounts, job);
         }
     }
     return dropped;
 }
 
+/* Errors go with the samples of their job, where none of both is younger. */
+static size_t clear_older(struct wio_accounts *accounts, uint64_t before_ns)
+{
+    size_t dropped = 0;
+    for (uint32_t job = 0; job < accounts->error_room; job++) {
+        const struct wio_job_row *row = wio_job_stats_find(accounts->stats, job);
+        if (accounts->errors[job].last_ns < before_ns &&
+            (row == NULL || row->last_ns < before_ns)) {
+            dropped += forget_errors(accounts, job);
+        }
+    }
+    return dropped + wio_job_stats_purge(accounts->stats, before_ns);
+}
+
+static size_t clear_all(struct wio_accounts *accounts)
+{
+    size_t dropped = 0;
+    for (uint32_t job = 0; job < accounts->error_room; job++) {
+        dropped += forget_errors(accounts, job);
+    }
+    return dropped + wio_job_stats_clear_all(accounts->stats);
+}
+
 static size_t clear(struct wio_accounts *accounts, const struct wio_store_names *names,
                     const struct wio_store_request *request, uint64_t now_ns)
 {
-    if (request->mode == WIO_STORE_JOB_CLEAR_ONE) {
+    switch (request->mode) {
+    case WIO_STORE_JOB_CLEAR_ONE:
         return clear_one(accounts, names, request);
+    case WIO_STORE_JOB_CLEAR_OLD:
+        return clear_older(accounts, now_ns > request->size ? now_ns - request->size : 0);
+    default:
+        return clear_all(accounts);
     }
-    if (request->mode == WIO_STORE_JOB_CLEAR_OLD) {
-        return wio_job_stats_purge(accounts->stats,
-                                   now_ns > request->size ? now_ns - request->size : 0);
-    }
-    for (uint32_t job = 0; job < accounts->error_room; job++) {
-        forget_errors(accounts, job);
-    }
-    return wio_job_stats_clear_all(accounts->stats);
 }
 
 bool wio_accounts_is_asked(const struct wio_store_request *request)

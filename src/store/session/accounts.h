@@ -14,9 +14,15 @@
 #include "store/messages.h"
 #include "store/session/names.h"
 
+/* Operations of a job that failed. */
+struct wio_job_errors {
+    uint64_t count;
+    uint64_t last_ns; /* of the last one, by the loop's clock */
+};
+
 struct wio_accounts {
     struct wio_job_stats *stats;
-    uint64_t *errors; /* by job */
+    struct wio_job_errors *errors; /* by job */
     uint32_t error_room;
     uint64_t unix_offset_ns; /* added to the loop's clock: since 1970 */
     uint32_t admin;          /* the user who may drop statistics, beside user 0 */

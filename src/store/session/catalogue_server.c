@@ -33,6 +33,7 @@ struct catalogue_client {
     uint32_t gid;
     uint32_t job; /* its own */
     char project[WIO_WIRE_PROJECT_BYTES];
+    struct wio_names_user names;
     struct kept_answer *kept; /* WIO_CATALOGUE_WINDOW of them; NULL: it has changed nothing yet */
 };
 
@@ -183,8 +184,7 @@ static void answer(struct wio_catalogue_server *server, struct catalogue_client 
 }
 
 /* Of jobs: which one requests are made for, and what is known of them. */
-static void answer_of_jobs(struct wio_catalogue_server *server,
-                           const struct catalogue_client *client,
+static void answer_of_jobs(struct wio_catalogue_server *server, struct catalogue_client *client,
                            const struct wio_store_request *request)
 {
     uint64_t now = now_ns(server);
@@ -196,9 +196,7 @@ static void answer_of_jobs(struct wio_catalogue_server *server,
                                     .done_ns = now,
                                     .sent_ns = now};
     if (request->op == WIO_STORE_DEFINE_CALLER) {
-        uint32_t job = wio_names_job_named(&server->names, request->path2, request->path2_size,
-                                           client->project);
-        wio_names_define(&server->names, client->client, request, job);
+        wio_names_define(&server->names, &client->names, request);
     } else {
         wio_accounts_answer(&server->accounts, &server->names, request, client->uid, now, &reply);
     }
@@ -239,8 +237,10 @@ static bool admit(void *context, struct wio_link *link, const struct wio_wire_he
     client->link = link;
     client->uid = hello->uid;
     client->gid = hello->gid;
-    client->job = wio_names_job(&server->names, hello);
     (void)snprintf(client->project, sizeof(client->project), "%s", hello->project);
+    client->names = (struct wio_names_user){
+        .client = hello->client, .uid = hello->uid, .project = client->project};
+    client->job = wio_names_job(&server->names, &client->names, hello);
     welcome->job = client->job;
     wio_link_set_user(link, client);
     welcome->server = server->server_id;
@@ -266,7 +266,7 @@ static void message(void *context, struct wio_link *link, const struct wio_wire_
         wio_link_reject(link);
         return;
     }
-    uint32_t job = wio_names_job_of(&server->names, client->client, request.source);
+    uint32_t job = wio_names_job_of(&server->names, &client->names, request.source);
     request.job = job != 0 ? job : client->job;
     if (request.op == WIO_STORE_DEFINE_CALLER || wio_accounts_is_asked(&request)) {
         answer_of_jobs(server, client, &request);

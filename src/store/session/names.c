@@ -9,11 +9,15 @@
 #include "job/quote.h"
 #include "store/wire/message.h"
 
-/* Bounds of what clients can make a target keep. */
+/* Bounds of what clients can make a target keep, in bytes; an entry takes ENTRY_BYTES beside its
+ * text. */
+#define JOBS_BYTES_MAX (UINT64_C(128) << 20)
+#define SOURCES_BYTES_MAX (UINT64_C(256) << 20)
+#define ENTRY_BYTES 64u
+
 enum {
-    JOBS_MAX = 1 << 20,
-    JOB_TEXTS_MAX = 64 << 20, /* bytes */
-    SOURCES_MAX = 1 << 20,
+    CLIENT_PART = 4,     /* a connection's part of them is the CLIENT_PART-th */
+    USERS_MAX = 1 << 12, /* further users are one */
     TEXT_MAX = 1024,
     TOLD_MAX = 1 << 16
 };
@@ -23,12 +27,50 @@ void wio_names_fini(struct wio_store_names *names)
     wio_strtab_fini(&names->jobs);
     wio_strtab_fini(&names->sources);
     wio_map_fini(&names->source_of);
+    wio_map_fini(&names->job_room.users);
+    wio_map_fini(&names->source_room.users);
 }
 
 void wio_names_told_fini(struct wio_names_told *told)
 {
     wio_map_fini(&told->keys);
 }
+
+/* ---- room ---------------------------------------------------------------------------------- */
+
+/* The place of what the user has; NULL: there is no memory. */
+static uint64_t *part_of(struct wio_names_room *room, uint32_t uid)
+{
+    uint64_t key = uid;
+    uint64_t *part = wio_map_get(&room->users, key);
+    if (part == NULL && room->users.hash.count >= USERS_MAX) {
+        key = UINT64_MAX; /* one for all further users */
+        part = wio_map_get(&room->users, key);
+    }
+    if (part == NULL && wio_map_put(&room->users, key, 0) == WIO_OK) {
+        part = wio_map_get(&room->users, key);
+    }
+    return part;
+}
+
+/* R-NAMES-1. Take room for one entry: within a connection's part, and so that as much stays free as
+ * its user has. False: there is none. */
+static bool take_room(struct wio_names_room *room, uint64_t most, uint32_t uid, uint64_t *own_bytes,
+                      size_t text_bytes)
+{
+    const uint64_t bytes = text_bytes + ENTRY_BYTES;
+    uint64_t *part = part_of(room, uid);
+    if (part == NULL || *own_bytes + bytes > most / CLIENT_PART || room->used + bytes > most ||
+        *part + bytes > most - room->used - bytes) {
+        return false;
+    }
+    room->used += bytes;
+    *part += bytes;
+    *own_bytes += bytes;
+    return true;
+}
+
+/* ---- jobs ---------------------------------------------------------------------------------- */
 
 /* A project has no tab, a name may. */
 static const char *project_of(const char *text, size_t bytes)
@@ -37,29 +79,46 @@ static const char *project_of(const char *text, size_t bytes)
     return tab != NULL ? tab + 1 : NULL;
 }
 
-uint32_t wio_names_job_named(struct wio_store_names *names, const char *name, size_t bytes,
-                             const char *project)
+/* Always has room: it is one. */
+static uint32_t other_job(struct wio_store_names *names, struct wio_names_user *user)
+{
+    static const char text[] = WIO_NAMES_OTHER "\t";
+    user->lacks_jobs = true;
+    if (names->other == 0) {
+        (void)!wio_strtab_add(&names->jobs, text, sizeof(text) - 1, &names->other);
+    }
+    return names->other;
+}
+
+/* A name of any bytes but NUL, in the user's project. */
+static uint32_t job_named(struct wio_store_names *names, struct wio_names_user *user,
+                          const char *name, size_t bytes)
 {
     char text[WIO_JOB_BYTES + WIO_WIRE_PROJECT_BYTES + 1];
-    const size_t project_bytes = strnlen(project, WIO_WIRE_PROJECT_BYTES - 1);
+    const size_t project_bytes = strnlen(user->project, WIO_WIRE_PROJECT_BYTES - 1);
     uint32_t job = 0;
     if (bytes == 0 || bytes > WIO_JOB_BYTES) {
         return 0;
     }
     memcpy(text, name, bytes);
     text[bytes] = '\t';
-    memcpy(text + bytes + 1, project, project_bytes);
+    memcpy(text + bytes + 1, user->project, project_bytes);
     const size_t all = bytes + 1 + project_bytes;
     job = wio_strtab_find(&names->jobs, text, all);
-    if (job == 0 && names->jobs.count < JOBS_MAX && names->jobs.size < JOB_TEXTS_MAX) {
-        (void)!wio_strtab_add(&names->jobs, text, all, &job);
+    if (job != 0) {
+        return job;
     }
+    if (!take_room(&names->job_room, JOBS_BYTES_MAX, user->uid, &user->job_bytes, all)) {
+        return other_job(names, user);
+    }
+    (void)!wio_strtab_add(&names->jobs, text, all, &job);
     return job;
 }
 
-uint32_t wio_names_job(struct wio_store_names *names, const struct wio_wire_hello *hello)
+uint32_t wio_names_job(struct wio_store_names *names, struct wio_names_user *user,
+                       const struct wio_wire_hello *hello)
 {
-    return wio_names_job_named(names, hello->job, strlen(hello->job), hello->project);
+    return job_named(names, user, hello->job, strlen(hello->job));
 }
 
 const char *wio_names_job_text(const struct wio_store_names *names, uint32_t job, size_t *bytes_out)
@@ -71,6 +130,8 @@ const char *wio_names_job_text(const struct wio_store_names *names, uint32_t job
     return text;
 }
 
+/* ---- call sites ---------------------------------------------------------------------------- */
+
 /* Clients are random numbers: two of these are equal for want of luck only, and then a text is
  * another one's. */
 static uint64_t key_of(uint64_t client, uint32_t source)
@@ -78,26 +139,45 @@ static uint64_t key_of(uint64_t client, uint32_t source)
     return (client + source) * UINT64_C(0x9e3779b97f4a7c15) ^ source;
 }
 
-void wio_names_define(struct wio_store_names *names, uint64_t client,
-                      const struct wio_store_request *define, uint32_t job)
+/* Behind the room of jobs, all that is not known counts for WIO_NAMES_OTHER. */
+static void lack(struct wio_store_names *names, struct wio_names_user *user, uint32_t job)
 {
-    const uint64_t key = key_of(client, define->source);
-    const uint32_t bytes = define->path_size < TEXT_MAX ? define->path_size : TEXT_MAX;
-    uint32_t id = 0;
-    if (define->source == 0 || names->source_of.hash.count >= SOURCES_MAX ||
-        wio_map_get(&names->source_of, key) != NULL ||
-        wio_strtab_add(&names->sources, define->path, bytes, &id) != WIO_OK) {
-        return;
+    if (job != 0) {
+        (void)other_job(names, user);
     }
-    (void)!wio_map_put(&names->source_of, key, (uint64_t)job << 32 | id);
 }
 
-uint32_t wio_names_job_of(const struct wio_store_names *names, uint64_t client, uint32_t source)
+void wio_names_define(struct wio_store_names *names, struct wio_names_user *user,
+                      const struct wio_store_request *define)
+{
+    const uint64_t key = key_of(user->client, define->source);
+    const uint32_t bytes = define->path_size < TEXT_MAX ? define->path_size : TEXT_MAX;
+    uint32_t id = 0;
+    if (define->source == 0 || wio_map_get(&names->source_of, key) != NULL) {
+        return;
+    }
+    const uint32_t job = define->op == WIO_STORE_DEFINE_CALLER
+                             ? job_named(names, user, define->path2, define->path2_size)
+                             : 0;
+    if (!take_room(&names->source_room, SOURCES_BYTES_MAX, user->uid, &user->source_bytes, bytes) ||
+        wio_strtab_add(&names->sources, define->path, bytes, &id) != WIO_OK ||
+        wio_map_put(&names->source_of, key, (uint64_t)job << 32 | id) != WIO_OK) {
+        lack(names, user, job);
+    }
+}
+
+uint32_t wio_names_job_of(const struct wio_store_names *names, const struct wio_names_user *user,
+                          uint32_t source)
 {
     const uint64_t *known =
-        source != 0 ? wio_map_get(&names->source_of, key_of(client, source)) : NULL;
-    return known != NULL ? (uint32_t)(*known >> 32) : 0;
+        source != 0 ? wio_map_get(&names->source_of, key_of(user->client, source)) : NULL;
+    if (known == NULL) {
+        return source != 0 && user->lacks_jobs ? names->other : 0;
+    }
+    return (uint32_t)(*known >> 32);
 }
+
+/* ---- telling ------------------------------------------------------------------------------- */
 
 /* True the first time. */
 static bool is_news(struct wio_names_told *told, uint64_t key)

@@ -20,6 +20,7 @@ struct served {
     struct wio_names_told told;
     struct wio_shown grants;
     char project[WIO_WIRE_PROJECT_BYTES];
+    struct wio_names_user names;
     struct wio_intake_client intake;
     bool is_target; /* it inquires, and has no session */
 };
@@ -176,10 +177,13 @@ static bool admit(void *context, struct wio_link *link, const struct wio_wire_he
     served->link = link;
     served->is_target = hello->role == WIO_WIRE_ROLE_TARGET;
     (void)snprintf(served->project, sizeof(served->project), "%s", hello->project);
-    served->peer = (struct wio_store_peer){.client = hello->client,
-                                           .job = wio_names_job(&target->names, hello),
-                                           .uid = hello->uid,
-                                           .gid = hello->gid};
+    served->names = (struct wio_names_user){
+        .client = hello->client, .uid = hello->uid, .project = served->project};
+    served->peer =
+        (struct wio_store_peer){.client = hello->client,
+                                .job = wio_names_job(&target->names, &served->names, hello),
+                                .uid = hello->uid,
+                                .gid = hello->gid};
     bool is_new = false;
     /* A number that another user has is not taken over. */
     bool is_other = before != NULL && before->peer.uid != hello->uid;
@@ -276,14 +280,10 @@ static bool may_serve(struct wio_target *target, struct served *served,
 }
 
 /* A call site, or one with the job that its requests are made for. */
-static void define(struct wio_target *target, const struct served *served,
+static void define(struct wio_target *target, struct served *served,
                    const struct wio_store_request *request)
 {
-    uint32_t job = request->op == WIO_STORE_DEFINE_CALLER
-                       ? wio_names_job_named(&target->names, request->path2, request->path2_size,
-                                             served->project)
-                       : 0;
-    wio_names_define(&target->names, served->peer.client, request, job);
+    wio_names_define(&target->names, &served->names, request);
     if (target->watch.tracer != NULL) {
         wio_tracer_source(target->watch.tracer, served->peer.client, request);
     }
@@ -297,7 +297,7 @@ static bool is_own(const struct wio_store_request *request)
            wio_accounts_is_asked(request);
 }
 
-static void serve_own(struct wio_target *target, const struct served *served,
+static void serve_own(struct wio_target *target, struct served *served,
                       const struct wio_store_request *request)
 {
     if (!wio_accounts_is_asked(request)) {
@@ -402,7 +402,7 @@ static void message(void *context, struct wio_link *link, const struct wio_wire_
         wio_link_reject(link);
         return;
     }
-    uint32_t job = wio_names_job_of(&target->names, served->peer.client, request.source);
+    uint32_t job = wio_names_job_of(&target->names, &served->names, request.source);
     request.job = job != 0 ? job : served->peer.job;
     if (request.op == WIO_STORE_SHOW) {
         answer(target, served, &request, show(target, served, &request));

@@ -84,6 +84,47 @@ static void blockers_have_the_job_of_their_request(void **state)
     end(&scene);
 }
 
+static uint64_t clear_older(struct session_scene *scene, uint64_t number, uint64_t ns)
+{
+    const struct wio_store_request clear = {
+        .op = WIO_STORE_JOB_CLEAR, .number = number, .mode = WIO_STORE_JOB_CLEAR_OLD, .size = ns};
+    assert_true(wio_targets_send(scene->clients[1].targets, 0, &clear));
+    run(scene, SECOND_NS);
+    assert_int_equal(scene->clients[1].last.result, WIO_STORE_OK);
+    return scene->clients[1].last.size;
+}
+
+/* A job without a sample, but with errors, is in the statistics and leaves them as others do. */
+static void errors_are_dropped_by_their_age(void **state)
+{
+    (void)state;
+    struct session_scene scene;
+    unsigned rows = 0;
+    begin(&scene);
+    connect_client(&scene, 0, 7, 1000, "a");
+    connect_client(&scene, 1, 8, 0, "b");
+    run(&scene, SECOND_NS);
+    scene.memory.is_broken = true;
+    const struct wio_store_request read = {.op = WIO_STORE_READ,
+                                           .flags = WIO_STORE_FLAG_SINGLE,
+                                           .number = 1,
+                                           .txn = {.client = 7, .number = 1, .attempt = 1},
+                                           .file = 1,
+                                           .size = 4};
+    assert_true(wio_targets_send(scene.clients[0].targets, 0, &read));
+    run(&scene, 10 * SECOND_NS);
+    assert_int_equal(scene.clients[0].last.result, WIO_STORE_IO);
+    assert_int_equal(writes_of(&scene, 0, 2, "job of a", &rows), 0);
+    assert_int_equal(rows, 1);
+    assert_int_equal(clear_older(&scene, 1, 100 * SECOND_NS), 0);
+    assert_int_equal(writes_of(&scene, 0, 3, "job of a", &rows), 0);
+    assert_int_equal(rows, 1);
+    assert_int_equal(clear_older(&scene, 2, 5 * SECOND_NS), 1);
+    assert_int_equal(writes_of(&scene, 0, 4, "job of a", &rows), 0);
+    assert_int_equal(rows, 0);
+    end(&scene);
+}
+
 /* By user 0 and the user of the server only. */
 static void statistics_are_dropped_by_their_owner(void **state)
 {
@@ -121,6 +162,7 @@ int main(void)
         cmocka_unit_test(requests_count_for_their_jobs),
         cmocka_unit_test(blockers_have_the_job_of_their_request),
         cmocka_unit_test(statistics_are_dropped_by_their_owner),
+        cmocka_unit_test(errors_are_dropped_by_their_age),
     };
     return WIO_RUN(tests);
 }
