@@ -146,7 +146,8 @@ struct liar {
     uint64_t number;
     uint64_t replies;
     uint64_t refused;
-    bool forges; /* tickets */
+    bool forges;    /* tickets */
+    bool asks_jobs; /* for statistics, and writes nothing */
 };
 
 static void tell(struct liar *liar)
@@ -165,6 +166,12 @@ static void tell(struct liar *liar)
     if (liar->forges) {
         request.asks.ticket =
             (struct wio_ticket){.sequence = 1 + number % 3, .mac = number, .incarnation = 1};
+    }
+    if (liar->asks_jobs) {
+        request = (struct wio_store_request){.op = WIO_STORE_JOB_STATS,
+                                             .flags = WIO_STORE_FLAG_ADMIT,
+                                             .number = number,
+                                             .asks = request.asks};
     }
     (void)wio_targets_send(liar->targets, 0, &request);
 }
@@ -248,6 +255,30 @@ static void liars_gain_little(void **state)
     for (unsigned i = 0; i < 4; i++) {
         wio_targets_destroy(liars[i].targets);
     }
+    overload_end(&scene);
+}
+
+/* Statistics of jobs are asked for as all else is. */
+static void statistics_are_admitted_like_others(void **state)
+{
+    (void)state;
+    struct liar liar = {.asks_jobs = true};
+    overload_begin(&scene, WIO_ADMIT_CREDIT);
+    for (unsigned i = 0; i < 20; i++) {
+        (void)overload_add(&scene, "honest", 1000 + i, DEEP, false);
+    }
+    add_liar(&liar, "liar", 1000);
+    overload_run(&scene, SECOND_NS / 2);
+    overload_forget(&scene);
+    overload_run(&scene, SECOND_NS);
+    overload_print(&scene, "job stats", SECOND_NS);
+    struct wio_admit_counts counts = counts_of_job("liars");
+    assert_true(counts.done > 0);
+    assert_true(liar.replies > liar.refused);
+    assert_true(liar.refused > 0);
+    assert_true(overload_goodput(&scene, SECOND_NS) >
+                0.5); /* one tenant of 21, with long answers */
+    wio_targets_destroy(liar.targets);
     overload_end(&scene);
 }
 
@@ -463,6 +494,7 @@ int main(void)
         cmocka_unit_test(a_restart_under_overload_does_no_harm),
         cmocka_unit_test(old_and_new_work_together),
         cmocka_unit_test(liars_gain_little),
+        cmocka_unit_test(statistics_are_admitted_like_others),
         cmocka_unit_test(silent_connections_cost_little),
         cmocka_unit_test(transactions_are_refused_as_a_whole),
         cmocka_unit_test(what_waits_for_a_lock_holds_no_place),

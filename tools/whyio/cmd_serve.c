@@ -86,7 +86,7 @@ static const struct argp_option options[] = {
     {"tenants", OPTION_TENANTS, "WHAT", 0,
      "Shares are those of a job (default; without one of a user), a uid, a client or a pool", 0},
     {"request-memory", OPTION_REQUEST_MEMORY, "SIZE", 0,
-     "Memory for the requests that wait at a target (default: 64M)", 0},
+     "Memory for the requests that wait at a server (default: 64M)", 0},
     {"metrics", OPTION_METRICS, "ADDRESS", 0,
      "Figures for Prometheus at http://ADDRESS/metrics: PORT (of 127.0.0.1) or HOST:PORT", 0},
     {"munge", OPTION_MUNGE, NULL, 0, "Clients prove their user by munged(8)", 0},

@@ -181,9 +181,10 @@ static void do_info(struct chore *chore)
     chore->info.failed = stat.failed;
     chore->info.attempts = stat.attempts;
     chore->info.wounds = stat.wounds;
-    struct wio_pacing_counts pacing = wio_session_pacing(store->data);
-    chore->info.overloads = pacing.refused;
-    chore->info.held_back = pacing.waited;
+    const struct wio_pacing_counts data = wio_session_pacing(store->data);
+    const struct wio_pacing_counts names = wio_session_pacing(store->names);
+    chore->info.overloads = data.refused + names.refused;
+    chore->info.held_back = data.waited + names.waited;
     api_call_finish(&chore->call);
 }
 

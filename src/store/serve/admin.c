@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "store/net/net.h"
 #include "store/serve/metrics.h"
 #include "store/serve/policy_file.h"
 
@@ -86,28 +87,65 @@ static struct wio_admit_settings settings_of(const struct wio_serve_config *conf
     return settings;
 }
 
-enum wio_status serve_admin_begin(struct serve_admin *admin, const struct wio_serve_config *config,
-                                  struct wio_io *io, unsigned targets, uint64_t log_bytes,
-                                  struct wio_error *err)
+/* One loop, whose log is SQLite's. */
+static struct wio_admit_settings settings_of_names(const struct wio_serve_config *config,
+                                                   struct wio_io *io)
+{
+    struct wio_serve_config own = *config;
+    own.log = WIO_LOG_SQLITE;
+    return settings_of(&own, io, 1, 0);
+}
+
+static enum wio_status make_total(struct wio_admit_settings settings,
+                                  const struct serve_policy *policy,
+                                  struct wio_admit_total **total_out, struct wio_error *err)
 {
     const struct wio_alloc heap = WIO_ALLOC_HEAP;
-    struct wio_admit_settings settings = settings_of(config, io, targets, log_bytes);
+    settings.kind = policy->kind;
+    WIO_TRY(wio_admit_total_create(&settings, &heap, total_out, err));
+    return wio_admit_set_rules(*total_out, policy->rules, policy->rule_count, err);
+}
+
+enum wio_status serve_admin_begin(struct serve_admin *admin, const struct wio_serve_config *config,
+                                  struct wio_net *net, unsigned targets, uint64_t log_bytes,
+                                  struct wio_error *err)
+{
+    struct wio_io *io = wio_net_io(net);
     struct serve_policy policy = {0};
     admin->config = config;
     admin->count = targets;
+    admin->net = net;
     (void)pthread_mutex_init(&admin->mutex, NULL);
+    (void)pthread_mutex_init(&admin->names_mutex, NULL);
+    loop_hold_init(&admin->hold);
     admin->has_mutex = true;
     WIO_TRY(read_policy(admin, &policy, err));
-    settings.kind = policy.kind;
-    WIO_TRY(wio_admit_total_create(&settings, &heap, &admin->total, err));
-    return wio_admit_set_rules(admin->total, policy.rules, policy.rule_count, err);
+    WIO_TRY(make_total(settings_of(config, io, targets, log_bytes), &policy, &admin->total, err));
+    return make_total(settings_of_names(config, io), &policy, &admin->names_total, err);
 }
 
 void serve_admin_end(struct serve_admin *admin)
 {
     wio_admit_total_destroy(admin->total);
+    wio_admit_total_destroy(admin->names_total);
     if (admin->has_mutex) {
+        loop_hold_fini(&admin->hold);
+        (void)pthread_mutex_destroy(&admin->names_mutex);
         (void)pthread_mutex_destroy(&admin->mutex);
+    }
+}
+
+void serve_admin_woken(struct serve_admin *admin)
+{
+    if (admin->has_mutex) {
+        loop_hold_here(&admin->hold);
+    }
+}
+
+void serve_admin_unheld(struct serve_admin *admin)
+{
+    if (admin->has_mutex) {
+        loop_hold_end(&admin->hold);
     }
 }
 
@@ -142,13 +180,12 @@ static void set_weights(struct wio_admit *shard, const struct serve_policy *poli
     }
 }
 
-static enum wio_status put_in_force(struct target_thread *thread, const struct serve_policy *policy,
+/* `intake` NULL: its server has ended, or is none of this process. */
+static enum wio_status put_in_force(struct wio_intake *intake, const struct serve_policy *policy,
                                     struct wio_error *err)
 {
-    struct node_target *node = target_thread_held(thread);
-    struct wio_intake *intake = node != NULL ? node_target_intake(node) : NULL;
     if (intake == NULL) {
-        return WIO_OK; /* it has ended */
+        return WIO_OK;
     }
     set_weights(wio_intake_shard(intake), policy);
     if (wio_admit_get_kind(wio_intake_shard(intake)) != policy->kind &&
@@ -159,6 +196,19 @@ static enum wio_status put_in_force(struct target_thread *thread, const struct s
     return WIO_OK;
 }
 
+static struct wio_intake *intake_of(struct target_thread *thread)
+{
+    struct node_target *node = target_thread_held(thread);
+    return node != NULL ? node_target_intake(node) : NULL;
+}
+
+static enum wio_status change_names(struct serve_admin *admin, const struct serve_policy *policy,
+                                    struct wio_error *err)
+{
+    WIO_TRY(wio_admit_set_rules(admin->names_total, policy->rules, policy->rule_count, err));
+    return put_in_force(admin->names, policy, err);
+}
+
 static enum wio_status change(struct serve_admin *admin, const struct serve_policy *policy,
                               struct wio_error *err)
 {
@@ -167,7 +217,7 @@ static enum wio_status change(struct serve_admin *admin, const struct serve_poli
     enum wio_status status =
         wio_admit_set_rules(admin->total, policy->rules, policy->rule_count, err);
     for (unsigned i = 0; status == WIO_OK && i < admin->count; i++) {
-        status = put_in_force(admin->targets[i], policy, err);
+        status = put_in_force(intake_of(admin->targets[i]), policy, err);
     }
     release_all(admin);
     (void)pthread_mutex_unlock(&admin->mutex);
@@ -178,7 +228,20 @@ enum wio_status serve_admin_reload(struct serve_admin *admin, struct wio_error *
 {
     struct serve_policy policy = {0};
     WIO_TRY(read_policy(admin, &policy, err));
-    return change(admin, &policy, err);
+    WIO_TRY(change(admin, &policy, err));
+    return change_names(admin, &policy, err);
+}
+
+enum wio_status serve_admin_names(struct serve_admin *admin, struct wio_intake *names,
+                                  struct wio_error *err)
+{
+    struct serve_policy policy = {0};
+    admin->names = names;
+    if (names == NULL || admin->config->policy_file == NULL) {
+        return WIO_OK;
+    }
+    WIO_TRY(read_policy(admin, &policy, err));
+    return change_names(admin, &policy, err);
 }
 
 enum wio_status serve_admin_run(struct serve_admin *admin, struct target_thread **targets,
@@ -190,15 +253,26 @@ enum wio_status serve_admin_run(struct serve_admin *admin, struct target_thread 
 
 /* ---- metrics ------------------------------------------------------------------------------- */
 
+/* The thread of the catalogue makes changes, and may wait for the mutex of these: so without it. */
+static void take_names(struct serve_admin *admin, struct serve_metrics *metrics)
+{
+    (void)pthread_mutex_lock(&admin->names_mutex);
+    if (loop_hold_begin(&admin->hold, admin->net) && admin->names != NULL) {
+        serve_metrics_take_names(metrics, admin->names, admin->config->tenant_by);
+    }
+    loop_hold_release(&admin->hold);
+    (void)pthread_mutex_unlock(&admin->names_mutex);
+}
+
 static void take(struct serve_admin *admin, struct serve_metrics *list)
 {
     for (unsigned i = 0; i < admin->count; i++) {
         struct target_thread *thread = admin->targets[i];
-        list[i].target = target_thread_index(thread);
         if (target_thread_hold(thread)) {
             struct node_target *node = target_thread_held(thread);
             if (node != NULL) {
-                serve_metrics_take(&list[i], node, admin->config->tenant_by);
+                serve_metrics_take(&list[i], target_thread_index(thread), node,
+                                   admin->config->tenant_by);
             }
         }
         target_thread_release(thread);
@@ -207,7 +281,8 @@ static void take(struct serve_admin *admin, struct serve_metrics *list)
 
 enum wio_status serve_admin_metrics(struct serve_admin *admin, struct wio_blob *out)
 {
-    struct serve_metrics *list = calloc(admin->count, sizeof(*list));
+    const unsigned count = admin->count + 1; /* the catalogue */
+    struct serve_metrics *list = calloc(count, sizeof(*list));
     if (list == NULL || admin->targets == NULL) {
         free(list);
         return WIO_ERR_NOMEM;
@@ -215,8 +290,9 @@ enum wio_status serve_admin_metrics(struct serve_admin *admin, struct wio_blob *
     (void)pthread_mutex_lock(&admin->mutex);
     take(admin, list);
     (void)pthread_mutex_unlock(&admin->mutex);
-    enum wio_status status = serve_metrics_put(out, list, admin->count);
-    for (unsigned i = 0; i < admin->count; i++) {
+    take_names(admin, &list[admin->count]);
+    enum wio_status status = serve_metrics_put(out, list, count);
+    for (unsigned i = 0; i < count; i++) {
         serve_metrics_fini(&list[i]);
     }
     free(list);

@@ -72,7 +72,19 @@ static void take_tenants(struct serve_metrics *metrics, const struct wio_admit *
     }
 }
 
-void serve_metrics_take(struct serve_metrics *metrics, struct node_target *node,
+static void take_intake(struct serve_metrics *metrics, struct wio_intake *intake,
+                        enum wio_admit_tenant_by by)
+{
+    const struct wio_admit *shard = wio_intake_shard(intake);
+    metrics->is_there = true;
+    metrics->kind = wio_admit_get_kind(shard);
+    wio_admit_gauges(shard, &metrics->gauges);
+    metrics->counts = *wio_admit_counts(shard);
+    metrics->tenant_count = metrics->gauges.tenants;
+    take_tenants(metrics, shard, intake, by);
+}
+
+void serve_metrics_take(struct serve_metrics *metrics, unsigned target, struct node_target *node,
                         enum wio_admit_tenant_by by)
 {
     struct wio_intake *intake = node_target_intake(node);
@@ -80,15 +92,18 @@ void serve_metrics_take(struct serve_metrics *metrics, struct node_target *node,
     if (intake == NULL) {
         return;
     }
-    const struct wio_admit *shard = wio_intake_shard(intake);
-    metrics->is_there = true;
-    metrics->kind = wio_admit_get_kind(shard);
-    wio_admit_gauges(shard, &metrics->gauges);
-    metrics->counts = *wio_admit_counts(shard);
+    (void)snprintf(metrics->target, sizeof(metrics->target), "%u", target);
+    take_intake(metrics, intake, by);
     node_target_stats(node, &stat);
     metrics->server = stat.server;
-    metrics->tenant_count = metrics->gauges.tenants;
-    take_tenants(metrics, shard, intake, by);
+    metrics->has_transactions = true;
+}
+
+void serve_metrics_take_names(struct serve_metrics *metrics, struct wio_intake *intake,
+                              enum wio_admit_tenant_by by)
+{
+    (void)snprintf(metrics->target, sizeof(metrics->target), "catalogue");
+    take_intake(metrics, intake, by);
 }
 
 /* ---- text ---------------------------------------------------------------------------------- */
@@ -236,8 +251,9 @@ static void put_family(struct metric_text *text, const struct metric_family *fam
 {
     begin(text, family->name, family->type, family->help);
     for (unsigned i = 0; i < count; i++) {
-        if (list[i].is_there) {
-            put(text, PREFIX "%s{target=\"%u\"} ", family->name, list[i].target);
+        bool has_it = family->source != OF_SERVER || list[i].has_transactions;
+        if (list[i].is_there && has_it) {
+            put(text, PREFIX "%s{target=\"%s\"} ", family->name, list[i].target);
             put_value(text, source_of(&list[i], family), family->width);
         }
     }
@@ -249,7 +265,7 @@ static void put_refusals(struct metric_text *text, const struct serve_metrics *l
     for (unsigned i = 0; i < count; i++) {
         for (unsigned reason = WIO_ADMIT_REASON_MEMORY;
              list[i].is_there && reason < WIO_ADMIT_REASON_EXPIRED; reason++) {
-            put(text, PREFIX "requests_refused_total{target=\"%u\",reason=\"%s\"} %" PRIu64 "\n",
+            put(text, PREFIX "requests_refused_total{target=\"%s\",reason=\"%s\"} %" PRIu64 "\n",
                 list[i].target, wio_admit_reason_name((enum wio_admit_reason)reason),
                 list[i].counts.refused[reason]);
         }
@@ -261,7 +277,7 @@ static void put_policies(struct metric_text *text, const struct serve_metrics *l
     begin(text, "policy_info", "gauge", "The policy of admission, as a label.");
     for (unsigned i = 0; i < count; i++) {
         if (list[i].is_there) {
-            put(text, PREFIX "policy_info{target=\"%u\",policy=\"%s\"} 1\n", list[i].target,
+            put(text, PREFIX "policy_info{target=\"%s\",policy=\"%s\"} 1\n", list[i].target,
                 wio_admit_kind_name(list[i].kind));
         }
     }
@@ -285,20 +301,20 @@ static const struct histogram_family histograms[] = {
      offsetof(struct wio_admit_counts, service_error)},
 };
 
-static void put_histogram(struct metric_text *text, const char *name, unsigned target,
+static void put_histogram(struct metric_text *text, const char *name, const char *target,
                           const struct wio_admit_histogram *histogram)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i + 1 < WIO_ADMIT_BUCKETS; i++) {
         sum += histogram->buckets[i];
-        put(text, PREFIX "%s_bucket{target=\"%u\",le=\"%.9g\"} %" PRIu64 "\n", name, target,
+        put(text, PREFIX "%s_bucket{target=\"%s\",le=\"%.9g\"} %" PRIu64 "\n", name, target,
             (double)(UINT64_C(1) << (i + WIO_ADMIT_FIRST_BITS)) / NS_PER_S, sum);
     }
     sum += histogram->buckets[WIO_ADMIT_BUCKETS - 1];
-    put(text, PREFIX "%s_bucket{target=\"%u\",le=\"+Inf\"} %" PRIu64 "\n", name, target, sum);
-    put(text, PREFIX "%s_sum{target=\"%u\"} %.9g\n", name, target,
+    put(text, PREFIX "%s_bucket{target=\"%s\",le=\"+Inf\"} %" PRIu64 "\n", name, target, sum);
+    put(text, PREFIX "%s_sum{target=\"%s\"} %.9g\n", name, target,
         (double)histogram->sum_ns / NS_PER_S);
-    put(text, PREFIX "%s_count{target=\"%u\"} %" PRIu64 "\n", name, target, sum);
+    put(text, PREFIX "%s_count{target=\"%s\"} %" PRIu64 "\n", name, target, sum);
 }
 
 static void put_histograms(struct metric_text *text, const struct serve_metrics *list,
@@ -345,7 +361,7 @@ static void put_tenants(struct metric_text *text, const struct metric_family *fa
     for (unsigned i = 0; i < count; i++) {
         for (uint32_t t = 0; list[i].is_there && t < list[i].listed; t++) {
             const struct serve_metrics_tenant *tenant = &list[i].tenants[t];
-            put(text, PREFIX "%s{target=\"%u\",tenant=\"", family->name, list[i].target);
+            put(text, PREFIX "%s{target=\"%s\",tenant=\"", family->name, list[i].target);
             put_escaped(text, tenant->name);
             put(text, "\"} ");
             put_value(text, (const char *)tenant + family->at, family->width);

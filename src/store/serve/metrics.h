@@ -7,7 +7,11 @@
 #include "base/buf.h"
 #include "store/node/node_target.h"
 
-enum { SERVE_METRICS_NAME_BYTES = 160, SERVE_METRICS_TENANTS_MAX = 1024 };
+enum {
+    SERVE_METRICS_SERVER_BYTES = 16,
+    SERVE_METRICS_NAME_BYTES = 160,
+    SERVE_METRICS_TENANTS_MAX = 1024
+};
 
 struct serve_metrics_tenant {
     char name[SERVE_METRICS_NAME_BYTES]; /* "job:NAME", "uid:N", .. */
@@ -21,10 +25,11 @@ struct serve_metrics_tenant {
     uint64_t served_ns;
 };
 
-/* Of one target. */
+/* Of one target, or of the catalogue. */
 struct serve_metrics {
-    unsigned target;
-    bool is_there; /* else it has ended */
+    char target[SERVE_METRICS_SERVER_BYTES]; /* the label: its index, or "catalogue" */
+    bool is_there;                           /* else it has ended */
+    bool has_transactions;                   /* `server` is set: of a target */
     enum wio_admit_kind kind;
     struct wio_admit_gauges gauges;
     struct wio_admit_counts counts;
@@ -36,8 +41,11 @@ struct serve_metrics {
 
 void serve_metrics_fini(struct serve_metrics *metrics);
 /* From the target's thread, or while that is held. Without memory it has fewer tenants. */
-void serve_metrics_take(struct serve_metrics *metrics, struct node_target *node,
+void serve_metrics_take(struct serve_metrics *metrics, unsigned target, struct node_target *node,
                         enum wio_admit_tenant_by by);
+/* The same of the catalogue. */
+void serve_metrics_take_names(struct serve_metrics *metrics, struct wio_intake *intake,
+                              enum wio_admit_tenant_by by);
 WIO_MUST_CHECK enum wio_status serve_metrics_put(struct wio_blob *out,
                                                  const struct serve_metrics *list, unsigned count);
 

@@ -72,13 +72,20 @@ static bool find_operation(const char *text, uint32_t *out)
     static const struct {
         const char *name;
         uint16_t op;
-    } operations[] = {{"read", WIO_STORE_READ},         {"write", WIO_STORE_WRITE},
-                      {"truncate", WIO_STORE_TRUNCATE}, {"size", WIO_STORE_SIZE},
-                      {"drop", WIO_STORE_DROP},         {"pointer", WIO_STORE_POINTER},
-                      {"lock", WIO_STORE_LOCK},         {"statfs", WIO_STORE_STATFS}};
+    } operations[] = {{"read", WIO_STORE_READ},          {"write", WIO_STORE_WRITE},
+                      {"truncate", WIO_STORE_TRUNCATE},  {"size", WIO_STORE_SIZE},
+                      {"drop", WIO_STORE_DROP},          {"pointer", WIO_STORE_POINTER},
+                      {"lock", WIO_STORE_LOCK},          {"statfs", WIO_STORE_STATFS},
+                      {"open", WIO_STORE_OPEN},          {"stat", WIO_STORE_STAT},
+                      {"list", WIO_STORE_LIST},          {"mkdir", WIO_STORE_MKDIR},
+                      {"rmdir", WIO_STORE_RMDIR},        {"unlink", WIO_STORE_UNLINK},
+                      {"rename", WIO_STORE_RENAME},      {"symlink", WIO_STORE_SYMLINK},
+                      {"readlink", WIO_STORE_READLINK},  {"chmod", WIO_STORE_CHMOD},
+                      {"chown", WIO_STORE_CHOWN},        {"utimens", WIO_STORE_UTIMENS},
+                      {"job_stats", WIO_STORE_JOB_STATS}};
     for (unsigned i = 0; i < WIO_ARRAY_SIZE(operations); i++) {
         if (strcmp(operations[i].name, text) == 0) {
-            *out = (uint32_t)(operations[i].op - WIO_STORE_READ);
+            *out = wio_intake_operation(operations[i].op);
             return true;
         }
     }

@@ -240,8 +240,8 @@ static enum wio_status begin_admission(struct serve *serve, struct wio_error *er
     uint64_t size_bytes =
         serve->config->size_bytes != 0 ? serve->config->size_bytes : space.total_bytes;
     uint64_t log_bytes = node_sizes_for(size_bytes / serve->layout.targets).checkpoint_bytes;
-    return serve_admin_begin(&serve->admin, serve->config, io, serve->layout.targets, log_bytes,
-                             err);
+    return serve_admin_begin(&serve->admin, serve->config, serve->net, serve->layout.targets,
+                             log_bytes, err);
 }
 
 static enum wio_status start_targets(struct serve *serve, struct wio_error *err)
@@ -311,9 +311,11 @@ static enum wio_status start_catalogue(struct serve *serve, struct wio_error *er
                                                        .target_count = serve->total,
                                                        .tracer = serve->tracer,
                                                        .admin = geteuid(),
+                                                       .admission = serve->admin.names_total,
                                                        .failed = catalogue_failed,
                                                        .context = serve};
     WIO_TRY(wio_catalogue_server_create(io, &config, &serve->names, err));
+    WIO_TRY(serve_admin_names(&serve->admin, wio_catalogue_server_intake(serve->names), err));
     WIO_TRY(wio_catalogue_server_listen(serve->names, serve->address, &at, err));
     (void)snprintf(serve->address, sizeof(serve->address), "%s", at);
     return serve->config->job != NULL ? serve_meeting_publish(&serve->meeting, at, err) : WIO_OK;
@@ -355,7 +357,8 @@ static bool target_has_failed(const struct serve *serve)
 /* The process ends then, and the next one recovers. */
 static void woken(void *context)
 {
-    const struct serve *serve = context;
+    struct serve *serve = context;
+    serve_admin_woken(&serve->admin);
     if (target_has_failed(serve)) {
         wio_net_stop(serve->net);
     }
@@ -427,6 +430,7 @@ static enum wio_status begin(struct serve *serve, struct wio_error *err)
 static enum wio_status end(struct serve *serve, enum wio_status status, struct wio_error *err)
 {
     struct wio_error why = WIO_ERROR_INIT;
+    serve_admin_unheld(&serve->admin);
     serve_http_end(serve->http);
     serve_meeting_end(&serve->meeting);
     wio_catalogue_server_destroy(serve->names);

@@ -72,7 +72,7 @@ struct wio_serve_config {
     uint64_t trace_max_bytes;           /* of all targets together; 0: 1 GiB */
     enum wio_admit_kind policy;         /* of admission */
     enum wio_admit_tenant_by tenant_by; /* whose share of it is whose */
-    uint64_t request_memory_bytes;      /* of waiting requests of each target; 0: 64 MiB */
+    uint64_t request_memory_bytes;      /* of waiting requests of each server; 0: 64 MiB */
     const char *policy_file;            /* read again on SIGHUP; NULL: none */
     const char *metrics;                /* address; NULL: none */
     enum wio_wire_auth auth;

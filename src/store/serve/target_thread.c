@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "store/net/net.h"
+#include "store/serve/loop_hold.h"
 #include "store/serve/serve.h"
 
 struct target_thread {
@@ -14,18 +15,15 @@ struct target_thread {
     pthread_t thread;
     pthread_mutex_t mutex; /* of all below */
     pthread_cond_t begun;
-    pthread_cond_t held; /* is_held, is_to_hold or has_ended have changed */
     struct wio_net *net;
     struct wio_error failure;
     enum wio_status status;
     bool has_begun; /* or could not */
     bool is_to_stop;
-    bool is_to_hold;
-    bool is_held;
-    bool has_ended;
     bool has_addresses;
     char address[WIO_LINK_ADDRESS_BYTES];
     char addresses[WIO_SERVE_RANKS_MAX][WIO_LINK_ADDRESS_BYTES];
+    struct loop_hold hold;
     /* of its own thread */
     struct node_target *node;
     struct wio_tracer *tracer; /* may be NULL */
@@ -66,26 +64,12 @@ static void take_addresses(struct target_thread *thread)
     node_target_set_addresses(thread->node, list);
 }
 
-/* With the mutex. */
-static void hold(struct target_thread *thread)
-{
-    while (thread->is_to_hold) {
-        thread->is_held = true;
-        (void)pthread_cond_broadcast(&thread->held);
-        (void)pthread_cond_wait(&thread->held, &thread->mutex);
-    }
-    if (thread->is_held) {
-        thread->is_held = false;
-        (void)pthread_cond_broadcast(&thread->held);
-    }
-}
-
 /* The other thread has left something to do. */
 static void wake(void *context)
 {
     struct target_thread *thread = context;
+    loop_hold_here(&thread->hold);
     (void)pthread_mutex_lock(&thread->mutex);
-    hold(thread);
     bool is_to_stop = thread->is_to_stop && !thread->is_stopping;
     if (thread->has_addresses && !thread->is_stopping) {
         take_addresses(thread);
@@ -150,10 +134,7 @@ static void *run(void *context)
     if (status == WIO_OK) {
         wio_net_run(thread->net);
     }
-    (void)pthread_mutex_lock(&thread->mutex);
-    thread->has_ended = true;
-    (void)pthread_cond_broadcast(&thread->held);
-    (void)pthread_mutex_unlock(&thread->mutex);
+    loop_hold_end(&thread->hold);
     while (thread->net != NULL && wio_net_poll(thread->net)) {
         /* a flush that is under way still knows the target */
     }
@@ -169,7 +150,7 @@ void target_thread_destroy(struct target_thread *thread)
     if (thread != NULL) {
         wio_net_destroy(thread->net);
         (void)pthread_cond_destroy(&thread->begun);
-        (void)pthread_cond_destroy(&thread->held);
+        loop_hold_fini(&thread->hold);
         (void)pthread_mutex_destroy(&thread->mutex);
         free(thread);
     }
@@ -188,7 +169,7 @@ static struct target_thread *create(const struct target_thread_config *config)
         thread->config = *config;
         (void)pthread_mutex_init(&thread->mutex, NULL);
         (void)pthread_cond_init(&thread->begun, NULL);
-        (void)pthread_cond_init(&thread->held, NULL);
+        loop_hold_init(&thread->hold);
     }
     return thread;
 }
@@ -247,34 +228,17 @@ enum wio_status target_thread_error(struct target_thread *thread, struct wio_err
 
 bool target_thread_hold(struct target_thread *thread)
 {
-    (void)pthread_mutex_lock(&thread->mutex);
-    thread->is_to_hold = true;
-    wio_net_wake(thread->net);
-    while (!thread->is_held && !thread->has_ended) {
-        (void)pthread_cond_wait(&thread->held, &thread->mutex);
-    }
-    bool is_held = thread->is_held;
-    (void)pthread_mutex_unlock(&thread->mutex);
-    return is_held;
+    return loop_hold_begin(&thread->hold, thread->net);
 }
 
 struct node_target *target_thread_held(struct target_thread *thread)
 {
-    (void)pthread_mutex_lock(&thread->mutex);
-    struct node_target *node = thread->is_held ? thread->node : NULL;
-    (void)pthread_mutex_unlock(&thread->mutex);
-    return node;
+    return loop_hold_is_held(&thread->hold) ? thread->node : NULL;
 }
 
 void target_thread_release(struct target_thread *thread)
 {
-    (void)pthread_mutex_lock(&thread->mutex);
-    thread->is_to_hold = false;
-    (void)pthread_cond_broadcast(&thread->held);
-    while (thread->is_held) {
-        (void)pthread_cond_wait(&thread->held, &thread->mutex);
-    }
-    (void)pthread_mutex_unlock(&thread->mutex);
+    loop_hold_release(&thread->hold);
 }
 
 unsigned target_thread_index(const struct target_thread *thread)

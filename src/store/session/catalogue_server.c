@@ -34,6 +34,7 @@ struct catalogue_client {
     uint32_t job; /* its own */
     char project[WIO_WIRE_PROJECT_BYTES];
     struct wio_names_user names;
+    struct wio_intake_client intake;
     struct kept_answer *kept; /* WIO_CATALOGUE_WINDOW of them; NULL: it has changed nothing yet */
 };
 
@@ -44,7 +45,8 @@ struct wio_catalogue_server {
     struct catalogue_desk desk;
     struct wio_store_names names; /* of jobs */
     struct wio_accounts accounts;
-    struct wio_map clients; /* client -> struct catalogue_client */
+    struct wio_map clients;    /* client -> struct catalogue_client */
+    struct wio_intake *intake; /* NULL: whatever comes is served at once */
     struct wio_io_timer *timer;
     struct wio_blob out;
     uint64_t server_id;
@@ -94,16 +96,34 @@ static void forget_old(void *context)
 
 /* ---- answers ------------------------------------------------------------------------------- */
 
-static void say(struct wio_catalogue_server *server, struct wio_link *link,
-                const struct wio_store_reply *reply)
+static void put_out(struct wio_catalogue_server *server, struct wio_link *link,
+                    enum wio_status status, const void *data, uint32_t data_bytes)
 {
-    uint32_t data_bytes = 0;
-    wio_blob_clear(&server->out);
-    if (wio_wire_put_reply(&server->out, reply, &data_bytes) == WIO_OK) {
-        (void)!wio_link_send(link, &server->out, reply->data, data_bytes); /* `closed` tells */
+    if (status == WIO_OK) {
+        (void)!wio_link_send(link, &server->out, data, data_bytes); /* `closed` tells */
     } else {
         wio_link_reject(link);
     }
+}
+
+static void put_reply(struct wio_catalogue_server *server, struct wio_link *link,
+                      const struct wio_store_reply *reply)
+{
+    uint32_t data_bytes = 0;
+    wio_blob_clear(&server->out);
+    enum wio_status status = wio_wire_put_reply(&server->out, reply, &data_bytes);
+    put_out(server, link, status, reply->data, data_bytes);
+}
+
+/* The answer to a request that admission has let in. */
+static void say(struct wio_catalogue_server *server, struct catalogue_client *client,
+                struct wio_store_reply *reply)
+{
+    reply->sent_ns = now_ns(server);
+    reply->has_told =
+        server->intake != NULL && wio_intake_tell(server->intake, &client->intake, reply->number,
+                                                  reply->sent_ns, &reply->told);
+    put_reply(server, client->link, reply);
 }
 
 static void keep(struct catalogue_client *client, const struct wio_store_reply *reply)
@@ -179,8 +199,8 @@ static void answer(struct wio_catalogue_server *server, struct catalogue_client 
             keep(client, &reply);
         }
     }
-    reply.done_ns = reply.sent_ns = now_ns(server);
-    say(server, client->link, &reply);
+    reply.done_ns = now_ns(server);
+    say(server, client, &reply);
 }
 
 /* Of jobs: which one requests are made for, and what is known of them. */
@@ -193,14 +213,66 @@ static void answer_of_jobs(struct wio_catalogue_server *server, struct catalogue
                                     .txn = request->txn,
                                     .received_ns = now,
                                     .locked_ns = now,
-                                    .done_ns = now,
-                                    .sent_ns = now};
+                                    .done_ns = now};
     if (request->op == WIO_STORE_DEFINE_CALLER) {
         wio_names_define(&server->names, &client->names, request);
     } else {
         wio_accounts_answer(&server->accounts, &server->names, request, client->uid, now, &reply);
     }
-    say(server, client->link, &reply);
+    say(server, client, &reply);
+}
+
+/* ---- admission ----------------------------------------------------------------------------- */
+
+static void serve(void *context, void *user, const struct wio_store_request *request)
+{
+    if (request->op == WIO_STORE_DEFINE_CALLER || wio_accounts_is_asked(request)) {
+        answer_of_jobs(context, user, request);
+    } else {
+        answer(context, user, request);
+    }
+}
+
+static void say_busy(void *context, void *user, const struct wio_store_request *request,
+                     const struct wio_store_told *told, uint64_t retry_ns)
+{
+    struct wio_catalogue_server *server = context;
+    const struct catalogue_client *client = user;
+    uint64_t now = now_ns(server);
+    struct wio_store_reply reply = {.op = request->op,
+                                    .result = WIO_STORE_BUSY,
+                                    .number = request->number,
+                                    .txn = request->txn,
+                                    .retry_ns = retry_ns,
+                                    .received_ns = now,
+                                    .locked_ns = now,
+                                    .done_ns = now,
+                                    .sent_ns = now,
+                                    .has_told = told != NULL};
+    if (told != NULL) {
+        reply.told = *told;
+    }
+    put_reply(server, client->link, &reply);
+}
+
+static void say_window(void *context, void *user, uint16_t window)
+{
+    struct wio_catalogue_server *server = context;
+    const struct catalogue_client *client = user;
+    const struct wio_store_push push = {.op = WIO_STORE_WINDOW, .window = window};
+    wio_blob_clear(&server->out);
+    put_out(server, client->link, wio_wire_put_push(&server->out, &push), NULL, 0);
+}
+
+/* Names take hardly any space: it does not change how fast they are. */
+static const struct wio_intake_ops intake_ops = {
+    .serve = serve, .refuse = say_busy, .grant = say_window};
+
+static void leave(struct wio_catalogue_server *server, struct catalogue_client *client)
+{
+    if (server->intake != NULL) {
+        wio_intake_leave(server->intake, &client->intake);
+    }
 }
 
 /* ---- connections --------------------------------------------------------------------------- */
@@ -233,6 +305,7 @@ static bool admit(void *context, struct wio_link *link, const struct wio_wire_he
                       (client = make_client(server, hello->client)) == NULL)) {
         return false;
     }
+    leave(server, client);
     wio_link_close(client->link);
     client->link = link;
     client->uid = hello->uid;
@@ -241,6 +314,10 @@ static bool admit(void *context, struct wio_link *link, const struct wio_wire_he
     client->names = (struct wio_names_user){
         .client = hello->client, .uid = hello->uid, .project = client->project};
     client->job = wio_names_job(&server->names, &client->names, hello);
+    if (server->intake != NULL) {
+        client->intake = (struct wio_intake_client){0};
+        wio_intake_join(server->intake, &client->intake, link, client, now_ns(server));
+    }
     welcome->job = client->job;
     wio_link_set_user(link, client);
     welcome->server = server->server_id;
@@ -255,6 +332,13 @@ static void opened(void *context, struct wio_link *link, const struct wio_wire_w
     (void)welcome;
 }
 
+/* R-ADMIT-1 */
+static bool is_agreed(const struct catalogue_client *client,
+                      const struct wio_store_request *request)
+{
+    return (request->flags & WIO_STORE_FLAG_ADMIT) == 0 || client->intake.features != 0;
+}
+
 static void message(void *context, struct wio_link *link, const struct wio_wire_header *header,
                     struct wio_buf body)
 {
@@ -262,24 +346,26 @@ static void message(void *context, struct wio_link *link, const struct wio_wire_
     uint16_t participants[WIO_STORE_PARTICIPANTS_MAX];
     struct wio_store_request request;
     struct catalogue_client *client = wio_link_user(link);
-    if (wio_wire_get_request(header, body, participants, &request) != WIO_OK) {
+    if (wio_wire_get_request(header, body, participants, &request) != WIO_OK ||
+        !is_agreed(client, &request)) {
         wio_link_reject(link);
         return;
     }
     uint32_t job = wio_names_job_of(&server->names, &client->names, request.source);
     request.job = job != 0 ? job : client->job;
-    if (request.op == WIO_STORE_DEFINE_CALLER || wio_accounts_is_asked(&request)) {
-        answer_of_jobs(server, client, &request);
+    if (server->intake == NULL) {
+        serve(server, client, &request);
     } else {
-        answer(server, client, &request);
+        (void)wio_intake_request(server->intake, &client->intake, &request, now_ns(server));
     }
 }
 
 static void closed(void *context, struct wio_link *link, enum wio_link_end why)
 {
-    const struct wio_catalogue_server *server = context;
+    struct wio_catalogue_server *server = context;
     struct catalogue_client *client = wio_link_user(link);
     (void)why;
+    leave(server, client);
     client->link = NULL;
     client->gone_ns = now_ns(server);
     wio_link_close(link);
@@ -298,8 +384,11 @@ void wio_catalogue_server_destroy(struct wio_catalogue_server *server)
         return;
     }
     while ((entry = wio_map_each(&server->clients, &i)) != NULL) {
-        client_destroy((struct catalogue_client *)(uintptr_t)entry->value);
+        struct catalogue_client *client = (struct catalogue_client *)(uintptr_t)entry->value;
+        leave(server, client);
+        client_destroy(client);
     }
+    wio_intake_destroy(server->intake);
     wio_map_fini(&server->clients);
     wio_link_server_destroy(server->links);
     server->io->ops->timer_destroy(server->timer);
@@ -343,6 +432,11 @@ enum wio_status wio_catalogue_server_create(struct wio_io *io,
     server->io = io;
     server->config = *config;
     server->config.link.features.bits[0] |= WIO_STORE_FEATURE_JOBS;
+    if (config->admission != NULL) {
+        WIO_TRY(
+            wio_intake_create(io, config->admission, &intake_ops, server, &server->intake, err));
+        wio_intake_offer(&server->config.link.features);
+    }
     io->ops->random(io, &server->server_id, sizeof(server->server_id));
     enum wio_status status = make_parts(server);
     if (status != WIO_OK) {
@@ -352,6 +446,11 @@ enum wio_status wio_catalogue_server_create(struct wio_io *io,
     *server_out = server;
     server = NULL;
     return WIO_OK;
+}
+
+struct wio_intake *wio_catalogue_server_intake(struct wio_catalogue_server *server)
+{
+    return server->intake;
 }
 
 enum wio_status wio_catalogue_server_listen(struct wio_catalogue_server *server,

@@ -37,6 +37,8 @@ static bool is_must(uint16_t op)
     case WIO_STORE_UNLOCK:
     case WIO_STORE_PING:
     case WIO_STORE_DEFINE_SOURCE:
+    case WIO_STORE_DEFINE_CALLER:
+    case WIO_STORE_TARGETS: /* without it a client cannot begin; it costs nothing */
         return true;
     default:
         return false;
@@ -60,6 +62,26 @@ static uint32_t flags_of(const struct wio_store_request *request)
     return WIO_ADMIT_REJECT | (holds ? WIO_ADMIT_HOLDS : 0u);
 }
 
+uint16_t wio_intake_operation(uint16_t op)
+{
+    static const uint16_t jobs = 16; /* behind COMMIT .. FORGET */
+    if (op >= WIO_STORE_OPEN) {
+        return (uint16_t)(op - WIO_STORE_OPEN + jobs + 3);
+    }
+    if (op >= WIO_STORE_COMMIT) {
+        return (uint16_t)(op - WIO_STORE_COMMIT + jobs - 5);
+    }
+    if (op >= WIO_STORE_READ) {
+        return (uint16_t)(op - WIO_STORE_READ);
+    }
+    return op == WIO_STORE_JOB_STATS ? jobs : op == WIO_STORE_JOB_CLEAR ? jobs + 1 : jobs + 2;
+}
+
+_Static_assert(WIO_STORE_FORGET - WIO_STORE_COMMIT < 5 && WIO_STORE_SHOW - WIO_STORE_READ <= 11,
+               "operations have numbers of their own");
+_Static_assert(WIO_STORE_TARGETS - WIO_STORE_OPEN + 19 < WIO_ADMIT_OPS,
+               "operations of the catalogue have a place");
+
 /* Of a request whose size nothing has checked yet: no more than one may move. */
 static uint64_t moved_bytes(const struct wio_store_request *request)
 {
@@ -80,8 +102,7 @@ static struct wio_admit_request ask_of(const struct wio_intake_client *client,
         .gid = client->gid,
         .project = client->project,
         .job = client->job,
-        .operation =
-            (uint16_t)(request->op >= WIO_STORE_READ ? request->op - WIO_STORE_READ : request->op),
+        .operation = wio_intake_operation(request->op),
         .demand = request->asks.demand,
         .flags = flags_of(request),
         .bytes = moved_bytes(request),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Admission at a target: between connections and the server's logic. Requests come in; each is
- * served at once, later from a queue, or refused, as src/admit decides.
+ * Admission at a server, a target or the catalogue: between connections and its logic. Requests
+ * come in; each is served at once, later from a queue, or refused, as src/admit decides.
  *
- * The worker is the loop. A target that is not behind serves a request within the call that brings
+ * The worker is the loop. A server that is not behind serves a request within the call that brings
  * it, and copies nothing. One that has been busy for longer than WIO_INTAKE_BUSY_NS goes on
  * reading, keeps copies of what it accepts, and serves them from a timer, in slices, in the order
  * of the policy. So what waits is in one queue, and not in the buffers of sockets.
@@ -74,11 +74,13 @@ struct wio_intake_ops {
                    const struct wio_store_told *told, uint64_t retry_ns);
     /* The window of a client that waits for it. */
     void (*grant)(void *context, void *user, uint16_t window);
-    /* Class of free space now, wio_admit_space_class. */
+    /* Class of free space now, wio_admit_space_class. NULL: always 0. */
     uint8_t (*space)(void *context);
 };
 
-/* Features that a target offers. */
+/* What an operation (enum wio_store_op) is in rules and speeds: below WIO_SPEED_OPS. */
+uint16_t wio_intake_operation(uint16_t op);
+/* Features that a server offers. */
 void wio_intake_offer(struct wio_wire_features *features);
 /* What both sides have, as src/admit knows it: for either side of a link. */
 uint32_t wio_intake_features(const struct wio_link *link);

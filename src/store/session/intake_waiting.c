@@ -11,12 +11,24 @@ static size_t list_bytes(const struct wio_store_request *request)
 
 size_t wio_intake_copy_bytes(const struct wio_store_request *request)
 {
-    return sizeof(struct wio_intake_waiting) + list_bytes(request) + request->data_size;
+    return sizeof(struct wio_intake_waiting) + list_bytes(request) + request->data_size +
+           request->path_size + request->path2_size;
+}
+
+/* The next bytes of the copy; NULL where there are none. */
+static void *put(uint8_t **room, const void *bytes, size_t size)
+{
+    uint8_t *at = *room;
+    if (size == 0) {
+        return NULL;
+    }
+    memcpy(at, bytes, size);
+    *room += size;
+    return at;
 }
 
 struct wio_intake_waiting *wio_intake_copy(const struct wio_store_request *request)
 {
-    size_t list = list_bytes(request);
     size_t bytes = wio_intake_copy_bytes(request);
     struct wio_intake_waiting *item = malloc(bytes);
     if (item == NULL) {
@@ -24,14 +36,10 @@ struct wio_intake_waiting *wio_intake_copy(const struct wio_store_request *reque
     }
     *item = (struct wio_intake_waiting){.request = *request, .bytes = bytes};
     uint8_t *room = (uint8_t *)(item + 1);
-    if (list > 0) {
-        memcpy(room, request->participants, list);
-        item->request.participants = (const uint16_t *)(const void *)room;
-    }
-    if (request->data_size > 0) {
-        memcpy(room + list, request->data, request->data_size);
-        item->request.data = room + list;
-    }
+    item->request.participants = put(&room, request->participants, list_bytes(request));
+    item->request.data = put(&room, request->data, request->data_size);
+    item->request.path = put(&room, request->path, request->path_size);
+    item->request.path2 = put(&room, request->path2, request->path2_size);
     return item;
 }
 

@@ -208,10 +208,18 @@ static void work(struct wio_pacing *pacing, uint16_t target, uint64_t now_ns)
 /* ---- requests ------------------------------------------------------------------------------ */
 
 /* What ends or undoes something is never paced. Nor is LOCK: an UNLOCK must not overtake it. */
+static bool is_paced_op(uint16_t op)
+{
+    bool is_of_target = op >= WIO_STORE_READ && op <= WIO_STORE_STATFS && op != WIO_STORE_UNLOCK &&
+                        op != WIO_STORE_LOCK;
+    bool is_of_catalogue = op >= WIO_STORE_OPEN && op <= WIO_STORE_UTIMENS;
+    bool is_of_jobs = op == WIO_STORE_JOB_STATS || op == WIO_STORE_JOB_CLEAR;
+    return is_of_target || is_of_catalogue || is_of_jobs;
+}
+
 static bool is_paced(const struct wio_store_request *request)
 {
-    return request->is_first && request->op >= WIO_STORE_READ && request->op <= WIO_STORE_STATFS &&
-           request->op != WIO_STORE_UNLOCK && request->op != WIO_STORE_LOCK;
+    return request->is_first && is_paced_op(request->op);
 }
 
 static uint64_t remaining_ns(const struct wio_store_request *request, uint64_t now_ns)
@@ -340,8 +348,8 @@ static bool take_early(struct wio_pacing *pacing, uint16_t target, struct pace_s
 }
 
 /* Of another one. True: it is an operation behind a begin that waits, and is sent behind it. */
-static bool take_other(struct wio_pacing *pacing, uint16_t target,
-                       const struct wio_store_reply *reply, uint64_t now_ns)
+static bool take_other(struct wio_pacing *pacing, uint16_t target, struct wio_store_reply *reply,
+                       uint64_t now_ns)
 {
     struct paced_target *one = &pacing->ones[target];
     if (one->sender != NULL && reply->has_told && reply->told.has_window) {
@@ -350,6 +358,10 @@ static bool take_other(struct wio_pacing *pacing, uint16_t target,
     struct pace_slot *ahead = is_refusal(reply) ? find_begin(one, &reply->txn) : NULL;
     if (ahead != NULL) {
         ahead->is_ahead = true;
+    } else if (is_refusal(reply) && reply->txn.number == 0 && is_paced_op(reply->op)) {
+        pacing->counts
+            .over++; /* its time was over before its answer came, and nothing asks again */
+        reply->result = WIO_STORE_OVERLOADED;
     }
     return ahead != NULL;
 }

@@ -290,20 +290,15 @@ static void define(struct wio_target *target, struct served *served,
     answer(target, served, request, WIO_STORE_OK);
 }
 
-/* Operations that the server has nothing to do with; SHOW apart. */
-static bool is_own(const struct wio_store_request *request)
+static bool is_definition(const struct wio_store_request *request)
 {
-    return request->op == WIO_STORE_DEFINE_SOURCE || request->op == WIO_STORE_DEFINE_CALLER ||
-           wio_accounts_is_asked(request);
+    return request->op == WIO_STORE_DEFINE_SOURCE || request->op == WIO_STORE_DEFINE_CALLER;
 }
 
-static void serve_own(struct wio_target *target, struct served *served,
+/* Statistics of jobs, which the server has nothing to do with. */
+static void serve_own(struct wio_target *target, const struct served *served,
                       const struct wio_store_request *request)
 {
-    if (!wio_accounts_is_asked(request)) {
-        define(target, served, request);
-        return;
-    }
     uint64_t now = now_ns(target);
     struct wio_store_reply reply = {.op = request->op,
                                     .number = request->number,
@@ -327,7 +322,11 @@ static void serve(struct wio_target *target, const struct served *served,
 
 static void serve_admitted(void *context, void *user, const struct wio_store_request *request)
 {
-    serve(context, user, request);
+    if (wio_accounts_is_asked(request)) {
+        serve_own(context, user, request);
+    } else {
+        serve(context, user, request);
+    }
 }
 
 static void say_busy(void *context, void *user, const struct wio_store_request *request,
@@ -378,7 +377,7 @@ static void admit_request(struct wio_target *target, struct served *served,
                           const struct wio_store_request *request)
 {
     if (target->intake == NULL) {
-        serve(target, served, request);
+        serve_admitted(target, served, request);
     } else if (!wio_intake_request(target->intake, &served->intake, request, now_ns(target))) {
         alive(target, served->link);
     }
@@ -407,8 +406,11 @@ static void message(void *context, struct wio_link *link, const struct wio_wire_
     if (request.op == WIO_STORE_SHOW) {
         answer(target, served, &request, show(target, served, &request));
         alive(target, link);
-    } else if (is_own(&request) && !served->is_target) {
-        serve_own(target, served, &request);
+    } else if (is_definition(&request) && !served->is_target) {
+        define(target, served, &request);
+        alive(target, link);
+    } else if (wio_accounts_is_asked(&request) && !served->is_target) {
+        admit_request(target, served, &request);
         alive(target, link);
     } else if (served->is_target != (request.op == WIO_STORE_INQUIRE) ||
                (served->is_target && !may_inquire(target, served))) {

@@ -272,7 +272,9 @@ def load(address, *options):
 
 
 def policy_of(port):
-    return {key.split('policy="')[1].split('"')[0] for key in metrics(port) if key.startswith("whyio_store_policy_info")}
+    named = [key for key in metrics(port) if key.startswith("whyio_store_policy_info")]
+    assert len(named) == 3, named  # two targets and the catalogue
+    return {key.split('policy="')[1].split('"')[0] for key in named}
 
 
 def wait_for_policy(port, name):
@@ -300,6 +302,8 @@ def case_admission(directory):
     assert found['whyio_store_tenant_weight{target="0",tenant="job:limited"}'] == 2, found
     done = sum(value for key, value in found.items() if key.startswith("whyio_store_requests_done_total"))
     assert done >= 100, done
+    assert found['whyio_store_requests_accepted_total{target="catalogue"}'] > 0, found
+    assert found['whyio_store_tenant_weight{target="catalogue",tenant="job:limited"}'] == 2, found
     write("policy tbf\nrule job=limited op=write ops=100 burst=0.05\n")
     server.process.send_signal(signal.SIGHUP)
     wait_for_policy(port, "tbf")

@@ -2,6 +2,7 @@
 #include "support/store/served.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,9 +58,12 @@ static void begin_admission(struct served *served)
     settings.tenant_by = served->tenant_by;
     settings.key[0] = 1;
     settings.incarnation = 1;
-    if (!served->is_old) {
-        must(wio_admit_total_create(&settings, &heap, &served->admission, &err), &err);
+    if (served->is_old) {
+        return;
     }
+    must(wio_admit_total_create(&settings, &heap, &served->admission, &err), &err);
+    settings.shards = 1;
+    must(wio_admit_total_create(&settings, &heap, &served->names_admission, &err), &err);
 }
 
 static void take_time(void *context)
@@ -97,6 +101,26 @@ static void begin_target(struct served *served, uint16_t i, const char *const *a
     must(wio_target_listen(served->target[i], addresses[i], NULL, &err), &err);
 }
 
+/* The catalogue's server takes this clock for each request that it performs. */
+static uint64_t slow_unix_ns(struct wio_io *io)
+{
+    const struct served *served =
+        (const struct served *)(const void *)((const char *)io->ops - offsetof(struct served, ops));
+    (void)usleep(served->names_work_us);
+    return served->unix_ns(io);
+}
+
+static void slow_down(struct served *served)
+{
+    struct wio_io *io = wio_net_io(served->net);
+    if (served->names_work_us > 0) {
+        served->ops = *io->ops;
+        served->unix_ns = served->ops.unix_ns;
+        served->ops.unix_ns = slow_unix_ns;
+        io->ops = &served->ops;
+    }
+}
+
 static void begin_catalogue(struct served *served, const char *const *addresses)
 {
     struct wio_error err = WIO_ERROR_INIT;
@@ -111,7 +135,8 @@ static void begin_catalogue(struct served *served, const char *const *addresses)
                                                        .catalogue = served->catalogue,
                                                        .servers_key = &servers_key,
                                                        .targets = addresses,
-                                                       .target_count = (uint16_t)served->targets};
+                                                       .target_count = (uint16_t)served->targets,
+                                                       .admission = served->names_admission};
     must(wio_catalogue_server_create(wio_net_io(served->net), &config, &served->server, &err),
          &err);
     must(wio_catalogue_server_listen(served->server, served->address, NULL, &err), &err);
@@ -124,6 +149,7 @@ static void *run(void *context)
     const char *addresses[SERVED_TARGETS];
     must(wio_net_create(served->dir, &served->net, &err), &err);
     begin_admission(served);
+    slow_down(served);
     for (unsigned i = 0; i < served->targets; i++) {
         addresses[i] = served->target_addresses[i];
     }
@@ -145,7 +171,9 @@ static void *run(void *context)
         memory_backing_fini(&served->memory[i]);
     }
     wio_admit_total_destroy(served->admission);
+    wio_admit_total_destroy(served->names_admission);
     served->admission = NULL;
+    served->names_admission = NULL;
     wio_net_destroy(served->net);
     return NULL;
 }

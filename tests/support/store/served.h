@@ -35,11 +35,15 @@ struct served {
     uint64_t capacity;        /* of each target; 0: no bound */
     enum wio_admit_kind kind; /* policy of admission; fifo where it is not set */
     enum wio_admit_tenant_by tenant_by;
-    bool is_old;      /* without admission */
-    unsigned work_us; /* of each read and update that is applied */
+    bool is_old;            /* without admission */
+    unsigned work_us;       /* of each read and update that is applied */
+    unsigned names_work_us; /* of each request to the catalogue */
     /* the thread's */
     struct wio_net *net;
     struct wio_admit_total *admission;
+    struct wio_admit_total *names_admission; /* of the catalogue */
+    struct wio_io_ops ops;                   /* a clock that takes time is the catalogue's work */
+    uint64_t (*unix_ns)(struct wio_io *io);
     struct memory_backing memory[SERVED_TARGETS];
     struct wio_target *target[SERVED_TARGETS];
     struct wio_catalogue *catalogue;

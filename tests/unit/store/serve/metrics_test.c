@@ -21,11 +21,12 @@ static char *text_of(const struct serve_metrics *list, unsigned count)
 
 static void fill(struct serve_metrics *metrics, unsigned target)
 {
-    *metrics = (struct serve_metrics){.target = target,
-                                      .is_there = true,
+    *metrics = (struct serve_metrics){.is_there = true,
+                                      .has_transactions = true,
                                       .kind = WIO_ADMIT_CREDIT,
                                       .listed = 1,
                                       .tenants = tenants};
+    (void)snprintf(metrics->target, sizeof(metrics->target), "%u", target);
     metrics->counts.done = 41 + target;
     metrics->counts.refused[WIO_ADMIT_REASON_CREDIT] = 3;
     metrics->gauges.wait_ns = 1500000000;
@@ -38,15 +39,19 @@ static void fill(struct serve_metrics *metrics, unsigned target)
 static void has_the_figures(void **state)
 {
     (void)state;
-    struct serve_metrics list[3];
+    struct serve_metrics list[4];
     fill(&list[0], 0);
     fill(&list[1], 1);
-    list[2] = (struct serve_metrics){.target = 2}; /* has ended */
-    char *text = text_of(list, 3);
+    list[2] = (struct serve_metrics){.target = "2"}; /* has ended */
+    fill(&list[3], 3);
+    (void)snprintf(list[3].target, sizeof(list[3].target), "catalogue");
+    list[3].has_transactions = false;
+    char *text = text_of(list, 4);
     static const char *const lines[] = {
         "\nwhyio_store_requests_done_total{target=\"0\"} 41\n",
         "\nwhyio_store_requests_done_total{target=\"1\"} 42\n",
         "\nwhyio_store_requests_refused_total{target=\"1\",reason=\"credit\"} 3\n",
+        "\nwhyio_store_requests_done_total{target=\"catalogue\"} 44\n",
         "\nwhyio_store_queue_wait_seconds{target=\"0\"} 1.5\n",
         "\nwhyio_store_policy_info{target=\"0\",policy=\"credit\"} 1\n",
         "\nwhyio_store_transactions_committed_total{target=\"1\"} 9\n",
@@ -58,6 +63,7 @@ static void has_the_figures(void **state)
         assert_non_null(strstr(text, lines[i]));
     }
     assert_null(strstr(text, "target=\"2\""));
+    assert_null(strstr(text, "transactions_committed_total{target=\"catalogue\""));
     free(text);
 }
 
