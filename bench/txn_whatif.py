@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Changes of transactions, predicted from a trace and really made: txn_whatif.py BUILD [--rounds=N]
+"""Changes of transactions, predicted from a trace and really made: txn_whatif.py BUILD [--rounds=N] [NAME..]
 
 For each change a run is recorded, `whyio explain` predicts it with the change, and the changed run is made: the two
 alternate, and medians of their rounds are compared. Aborts are those of a transaction that commits, times those of the
-run a transaction; `as it was` is the same simulation without a change against the recorded run itself.
+run a transaction; `as it was` is the same simulation without a change against the recorded run itself. NAME: a part
+of a change's name, to try these alone.
 """
 import json
 import os
@@ -18,14 +19,19 @@ WAIT = 120
 
 
 class Server:
-    def __init__(self, command, environment=None):
+    """A store; `ends` how it is asked to end: by a signal, or with its standard input."""
+
+    def __init__(self, command, environment=None, ends=signal.SIGTERM):
+        self.ends = ends
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         env={**os.environ, **(environment or {})})
         line = self.process.stdout.readline()
         self.address = json.loads(line)["address"] if line.startswith("{") else line.strip()
 
     def stop(self):
-        self.process.send_signal(signal.SIGTERM)
+        self.process.stdin.close()
+        if self.ends is not None:
+            self.process.send_signal(self.ends)
         self.process.wait(WAIT)
 
 
@@ -35,28 +41,30 @@ def explain(whyio, trace):
     return json.loads(done.stdout)
 
 
-def recorded(build, client, targets, environment=None):
+def measured(build, client, trace, server):
     """Aborts and seconds of a transaction, and the explanation."""
-    whyio = os.path.join(build, "tools/whyio/whyio")
-    with tempfile.TemporaryDirectory(prefix="wio") as directory:
-        server = Server([whyio, "serve", "--format=json", f"--root={directory}/root", f"--targets={targets}",
-                         f"--trace={directory}/trace", "--size=4G"], environment)
-        subprocess.run([part.replace("ADDRESS", server.address) for part in client], stdout=subprocess.DEVNULL,
-                       check=True, timeout=WAIT)
-        server.stop()
-        answer = explain(whyio, f"{directory}/trace")
+    subprocess.run([part.replace("ADDRESS", server.address) for part in client], stdout=subprocess.DEVNULL,
+                   check=True, timeout=WAIT)
+    server.stop()
+    answer = explain(os.path.join(build, "tools/whyio/whyio"), trace)
     totals = answer["transactions"]
     return totals["aborted"] / totals["committed"], answer["duration_s"] / totals["committed"], answer
 
 
+def recorded(build, client, targets, environment=None):
+    whyio = os.path.join(build, "tools/whyio/whyio")
+    with tempfile.TemporaryDirectory(prefix="wio") as directory:
+        server = Server([whyio, "serve", "--format=json", f"--root={directory}/root", f"--targets={targets}",
+                         f"--trace={directory}/trace", "--size=4G"], environment)
+        return measured(build, client, f"{directory}/trace", server)
+
+
 def by_policy(build, client, policy):
-    """The same load on the store in memory of the tests, which has policies."""
-    server = Server([os.path.join(build, "tests/unit/store/api/store_served"), "2", policy])
-    done = subprocess.run([part.replace("ADDRESS", server.address) for part in client], stdout=subprocess.PIPE,
-                          check=True, timeout=WAIT, text=True)
-    server.stop()
-    result = json.loads(done.stdout.splitlines()[-1])
-    return result["aborts_per_commit"], 1 / result["ops_s"] if result["ops_s"] else 0, None
+    """On the store in memory of the tests, which has policies of the lock manager: one target."""
+    with tempfile.TemporaryDirectory(prefix="wio") as directory:
+        server = Server([os.path.join(build, "tests/unit/store/api/store_served"), "1", policy, "0", "credit", "0",
+                         "job", f"{directory}/trace"], ends=None)
+        return measured(build, client, f"{directory}/trace", server)
 
 
 def load(build, *options):
@@ -97,10 +105,11 @@ def changes(build):
                             {"LD_PRELOAD": os.path.abspath(os.path.join(build, "tests/transactions/libslow_sync.so")),
                              "SLOW_SYNC_MS": "20"}),
            lambda: recorded(build, planted(build, "slow_disk", "mended"), 1))
+    policies = load(build, "--pattern=random", "--clients=4", *pairs[1:])
     for number, policy in (("1", "time-out of 250 ms"), ("2", "no-wait"), ("3", "wait-die")):
         yield (f"policy: {policy}", policy,
-               lambda: recorded(build, load(build, "--pattern=random", "--clients=4", *pairs[1:]), 2),
-               lambda number=number: by_policy(build, load(build, "--pattern=random", "--clients=4", *pairs[1:]), number))
+               lambda: by_policy(build, policies, "0"),
+               lambda number=number: by_policy(build, policies, number))
 
 
 def percent(predicted, measured):
@@ -115,10 +124,14 @@ def row_of(answer, change):
 
 def main():
     build = sys.argv[1]
-    rounds = int(sys.argv[2].split("=")[1]) if len(sys.argv) > 2 else 3
+    options = dict(part[2:].split("=") for part in sys.argv[2:] if part.startswith("--"))
+    rounds = int(options.get("rounds", "3"))
+    chosen = [part for part in sys.argv[2:] if not part.startswith("--")]
     print("| change | aborts: recorded, simulated | predicted, made | time: recorded, simulated | predicted, made | "
           "error: aborts, time |\n|---|---|---|---|---|---|")
     for name, change, before, after in changes(build):
+        if chosen and not any(part in name for part in chosen):
+            continue
         runs = []
         for _ in range(rounds):
             aborts, seconds, answer = before()

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "store/trace/tracer.h"
 
 enum { PAUSE = 1, END = 2 };
 
@@ -72,9 +73,22 @@ static void take_time(void *context)
     (void)usleep(served->work_us);
 }
 
+static void begin_trace(struct served *served, uint16_t i)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    char name[64];
+    const struct wio_tracer_config config = {
+        .dir = served->trace, .name = name, .address = served->target_addresses[i], .server = i};
+    (void)snprintf(name, sizeof(name), "served.%d.t%u", (int)getpid(), i);
+    if (served->trace != NULL) {
+        must(wio_tracer_create(&config, &served->tracer[i], &err), &err);
+    }
+}
+
 static void begin_target(struct served *served, uint16_t i, const char *const *addresses)
 {
     struct wio_error err = WIO_ERROR_INIT;
+    begin_trace(served, i);
     memory_backing_init(&served->memory[i]);
     served->memory[i].capacity = served->capacity;
     served->memory[i].work = served->work_us > 0 ? take_time : NULL;
@@ -84,6 +98,7 @@ static void begin_target(struct served *served, uint16_t i, const char *const *a
         .addresses = addresses,
         .servers_key = &servers_key,
         .admission = served->admission,
+        .tracer = served->tracer[i],
         .server = {.self = i,
                    .targets = (uint16_t)served->targets,
                    .policy = served->policy,
@@ -168,6 +183,8 @@ static void *run(void *context)
     wio_catalogue_close(served->catalogue);
     for (unsigned i = 0; i < served->targets; i++) {
         wio_target_destroy(served->target[i]);
+        must(wio_tracer_close(served->tracer[i], NULL, &err), &err);
+        served->tracer[i] = NULL;
         memory_backing_fini(&served->memory[i]);
     }
     wio_admit_total_destroy(served->admission);

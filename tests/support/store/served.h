@@ -38,6 +38,7 @@ struct served {
     bool is_old;            /* without admission */
     unsigned work_us;       /* of each read and update that is applied */
     unsigned names_work_us; /* of each request to the catalogue */
+    const char *trace;      /* a directory that is there, for rows of transactions; NULL: none */
     /* the thread's */
     struct wio_net *net;
     struct wio_admit_total *admission;
@@ -46,6 +47,7 @@ struct served {
     uint64_t (*unix_ns)(struct wio_io *io);
     struct memory_backing memory[SERVED_TARGETS];
     struct wio_target *target[SERVED_TARGETS];
+    struct wio_tracer *tracer[SERVED_TARGETS]; /* NULL: none */
     struct wio_catalogue *catalogue;
     struct wio_catalogue_server *server;
     struct wio_io_timer *flush;
