@@ -117,6 +117,17 @@ static enum wio_status read_rows(struct wio_aborts *aborts, struct wio_error *er
     return status == WIO_END ? WIO_OK : status;
 }
 
+/* Those at which no transaction was belong to the store as well. */
+static void count_servers(struct wio_aborts *aborts)
+{
+    for (uint32_t i = aborts->replays.servers; i < WIO_REPLAY_SERVERS; i++) {
+        const struct wio_txn_server *server = wio_txn_cursor_server(aborts->cursor, i);
+        if (server != NULL && !server->is_catalogue) {
+            aborts->replays.servers = i + 1;
+        }
+    }
+}
+
 static void destroy_cleanup(struct wio_aborts **aborts)
 {
     wio_aborts_destroy(*aborts);
@@ -141,6 +152,7 @@ enum wio_status wio_aborts_of(const struct wio_trace *trace, struct wio_aborts *
                              "no memory to explain transactions");
     }
     WIO_TRY(read_rows(aborts, err));
+    count_servers(aborts);
     wio_aborts_finish(aborts);
     *aborts_out = aborts;
     aborts = NULL;

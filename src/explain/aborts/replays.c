@@ -7,7 +7,6 @@
 #include "base/grow.h"
 
 #define NONE UINT32_MAX
-#define SERVERS_MAX 256u /* as many as a store has */
 
 void wio_replays_fini(struct wio_replays *replays)
 {
@@ -68,23 +67,46 @@ static enum wio_status add_txn(struct wio_replays *replays, const struct wio_txn
     return WIO_OK;
 }
 
+/* How long the client took to begin again. */
+static void note_again(struct wio_replays *replays, const struct wio_replay_txn *txn,
+                       uint64_t begin_ns)
+{
+    uint64_t gap_ns = begin_ns - txn->aborted_ns;
+    uint64_t pause_ns = wio_replay_pause_ns(txn->client, txn->number, txn->attempt);
+    if (txn->is_wounded) {
+        wio_histogram_add(&replays->again_ns, gap_ns);
+    } else if (gap_ns >= pause_ns) {
+        wio_histogram_add(&replays->late_ns, gap_ns - pause_ns);
+    } else {
+        wio_histogram_add(&replays->early_ns, pause_ns - gap_ns);
+    }
+}
+
 /* The attempt before counts no more: its requests are made again. */
 static void begin_again(struct wio_replays *replays, struct wio_replay_txn *txn,
                         const struct wio_txn_row *row, uint64_t begin_ns)
 {
     if (txn->aborted_ns != 0 && begin_ns > txn->aborted_ns &&
         row->txn.attempt == txn->attempt + 1) {
-        uint64_t pause_ns = wio_replay_pause_ns(txn->attempt);
-        uint64_t gap_ns = begin_ns - txn->aborted_ns;
-        replays->late_ns += gap_ns > pause_ns ? gap_ns - pause_ns : 0;
-        replays->late_count++;
+        note_again(replays, txn, begin_ns);
     }
     txn->aborted_ns = 0;
     txn->attempt = row->txn.attempt;
     txn->refused_ns = 0;
+    txn->is_wounded = false;
     txn->first = NONE;
     txn->last = NONE;
     txn->answered_ns = begin_ns;
+    txn->got = 0;
+}
+
+/* A request that got its locks from another one, within that one's work, tells that work as its
+ * own, too. */
+static uint64_t run_of(const struct wio_replays *replays, const struct wio_txn_row *row)
+{
+    uint64_t answered_ns = replays->at[row->server].answered_ns;
+    uint64_t since_ns = row->t_ns > answered_ns ? row->t_ns - answered_ns : 0;
+    return row->run_ns < since_ns ? row->run_ns : since_ns;
 }
 
 static enum wio_status add_request(struct wio_replays *replays, struct wio_replay_txn *txn,
@@ -96,20 +118,32 @@ static enum wio_status add_request(struct wio_replays *replays, struct wio_repla
     replays->requests = array;
     uint32_t index = replays->request_count++;
     bool is_beside = txn->last != NONE && came_ns < txn->answered_ns;
+    bool is_read = row->op == WIO_TXN_READ;
+    const struct wio_replay_server *server = &replays->at[row->server];
+    uint64_t other_ns = server->client == row->txn.client ? server->other_ns : server->answered_ns;
     replays->requests[index] = (struct wio_replay_request){
         .range = row->range,
         .next = NONE,
         .server = row->server,
         .touched = ns32(row->bytes),
         .after_ns = is_beside ? 0 : ns32(came_ns - txn->answered_ns),
-        .run_ns = ns32(row->run_ns),
+        .run_ns = ns32(run_of(replays, row)),
         .storage_ns = ns32(row->storage_ns),
+        .moved = ns32((is_read ? 0 : row->bytes) + txn->got),
+        .pause_ns =
+            came_ns >= server->answered_ns ? ns32(came_ns - server->answered_ns) : UINT32_MAX,
+        .came_ns = came_ns,
         .mode = row->mode,
         .is_beside = is_beside,
+        .is_behind = server->answered_ns != 0 && server->client != row->txn.client,
+        .is_alone = txn->last != NONE && other_ns < txn->came_ns,
+        .commits = (row->flags & (WIO_TXN_SINGLE | WIO_TXN_COMMIT)) != 0,
     };
     *(txn->last == NONE ? &txn->first : &replays->requests[txn->last].next) = index;
     txn->last = index;
     txn->answered_ns = row->t_ns > txn->answered_ns ? row->t_ns : txn->answered_ns;
+    txn->came_ns = came_ns;
+    txn->got = is_read ? ns32(row->bytes) : 0;
     return WIO_OK;
 }
 
@@ -159,7 +193,7 @@ static void hold_longer(struct wio_replay_txn *txn, const struct wio_txn_row *ro
 static bool is_kept_request(const struct wio_txn_row *row)
 {
     return row->kind == WIO_TXN_ANSWER && row->result == WIO_TXN_OK && row->range.to != 0 &&
-           row->server < SERVERS_MAX;
+           row->server < WIO_REPLAY_SERVERS;
 }
 
 /* How long an attempt that is to end keeps its locks. */
@@ -168,31 +202,25 @@ static void note_abort(struct wio_replays *replays, struct wio_replay_txn *txn,
 {
     bool is_refusal = row->kind == WIO_TXN_WOUND ||
                       (row->kind == WIO_TXN_ANSWER && row->result == WIO_TXN_REFUSED &&
-                       (row->flags & WIO_TXN_SINGLE) == 0);
-    bool is_own = row->txn.attempt == txn->attempt;
-    if (is_own && row->kind == WIO_TXN_RELEASE && row->outcome == WIO_TXN_ENDED_ABORTED) {
-        txn->aborted_ns = row->t_ns;
+                       (row->flags & (WIO_TXN_SINGLE | WIO_TXN_COMMIT)) == 0);
+    bool is_release = row->kind == WIO_TXN_RELEASE && row->outcome == WIO_TXN_ENDED_ABORTED;
+    if (row->txn.attempt != txn->attempt) {
+        return;
     }
-    if (is_own && is_refusal && txn->refused_ns == 0) {
+    if (is_refusal && txn->refused_ns == 0) {
         txn->refused_ns = row->t_ns;
-    } else if (is_own && row->kind == WIO_TXN_RELEASE && txn->refused_ns != 0 &&
-               row->outcome == WIO_TXN_ENDED_ABORTED) {
-        replays->abort_ns += row->t_ns - txn->refused_ns;
-        replays->abort_count++;
-        txn->refused_ns = 0;
+        txn->is_wounded = row->kind == WIO_TXN_WOUND;
     }
+    if (is_release && txn->refused_ns != 0 && txn->aborted_ns == 0) {
+        wio_histogram_add(&replays->abort_ns, row->t_ns - txn->refused_ns);
+    }
+    txn->aborted_ns = is_release ? row->t_ns : txn->aborted_ns;
 }
 
-enum wio_status wio_replays_row(struct wio_replays *replays, const struct wio_txn_row *row)
+static enum wio_status see(struct wio_replays *replays, const struct wio_txn_row *row,
+                           uint64_t came_ns)
 {
-    if (is_full(replays) && replays->open == 0) {
-        replays->left_out += row->kind == WIO_TXN_BEGIN;
-        return WIO_OK;
-    }
     struct wio_replay_txn *txn = find(replays, &row->txn);
-    uint64_t took = row->queue_ns + row->lock_ns + row->storage_ns + row->run_ns;
-    uint64_t came_ns =
-        row->kind == WIO_TXN_ANSWER && took <= row->t_ns ? row->t_ns - took : row->t_ns;
     bool is_begin = row->kind == WIO_TXN_BEGIN || is_kept_request(row);
     if (txn == NULL && is_begin) {
         if (is_full(replays)) {
@@ -218,4 +246,27 @@ enum wio_status wio_replays_row(struct wio_replays *replays, const struct wio_tx
     }
     bool is_end = row->kind == WIO_TXN_END || row->kind == WIO_TXN_RELEASE;
     return is_end && row->outcome == WIO_TXN_COMMITTED ? commit(replays, txn, row->t_ns) : WIO_OK;
+}
+
+static void note_answer(struct wio_replay_server *server, const struct wio_txn_row *row)
+{
+    server->other_ns = server->client == row->txn.client ? server->other_ns : server->answered_ns;
+    server->answered_ns = row->t_ns;
+    server->client = row->txn.client;
+}
+
+enum wio_status wio_replays_row(struct wio_replays *replays, const struct wio_txn_row *row)
+{
+    if (is_full(replays) && replays->open == 0) {
+        replays->left_out += row->kind == WIO_TXN_BEGIN;
+        return WIO_OK;
+    }
+    uint64_t took = row->queue_ns + row->lock_ns + row->storage_ns + row->run_ns;
+    uint64_t came_ns =
+        row->kind == WIO_TXN_ANSWER && took <= row->t_ns ? row->t_ns - took : row->t_ns;
+    WIO_TRY(see(replays, row, came_ns));
+    if (row->kind == WIO_TXN_ANSWER && row->server < WIO_REPLAY_SERVERS) {
+        note_answer(&replays->at[row->server], row);
+    }
+    return WIO_OK;
 }

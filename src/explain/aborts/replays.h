@@ -13,6 +13,7 @@
 
 #include <whyio/status.h>
 
+#include "base/histogram.h"
 #include "base/map.h"
 #include "trace/txn/txn.h"
 
@@ -27,9 +28,24 @@ struct wio_replay_request {
     uint32_t after_ns; /* from the answer to the request before, or the begin, to its arrival */
     uint32_t run_ns;
     uint32_t storage_ns;
+    uint32_t moved;    /* bytes: sent with it, and with the answer before */
+    uint32_t pause_ns; /* of its server, from its answer before, to whomever, until it came;
+                          UINT32_MAX: it came before that */
+    uint64_t came_ns;
     uint8_t mode;
     bool is_beside; /* it was sent before the request before was answered */
+    bool is_behind; /* the answer before was another client's */
+    bool is_alone;  /* its server has answered no other client since the request before had come */
+    bool commits;   /* its transaction ends with it (FLAG_SINGLE, FLAG_COMMIT) */
 };
+
+/* The last answers of a server as rows come. */
+struct wio_replay_server {
+    uint64_t answered_ns;
+    uint64_t client;
+    uint64_t other_ns; /* to another client than that one */
+};
+#define WIO_REPLAY_SERVERS 256u /* as many as a store has */
 
 struct wio_replay_txn {
     uint64_t client;
@@ -37,6 +53,7 @@ struct wio_replay_txn {
     uint64_t begin_ns;
     uint64_t end_ns;
     uint64_t answered_ns; /* of the last request */
+    uint64_t came_ns;     /* .. when it came */
     uint32_t first;       /* request; UINT32_MAX: none */
     uint32_t last;
     uint32_t attempt;
@@ -45,17 +62,38 @@ struct wio_replay_txn {
     uint64_t hold_ns;        /* from the last answer to its end */
     uint64_t aborted_ns;     /* of the attempt at hand, its last release; 0: it is not aborted */
     uint64_t refused_ns;     /* the attempt at hand: refused or wounded; 0: not, or it is counted */
+    uint32_t got;            /* bytes that came with the last answer */
+    bool is_wounded;         /* the attempt at hand, and it was not refused before */
     bool is_committed;
 };
 
-/* What the store's client waits before the next attempt (store/client/coord_attempt.c), on the
- * average. */
+/* Timers of the store count whole milliseconds, and one more so as not to be early
+ * (store/net/net.c). */
+static inline uint64_t wio_replay_timer_ns(uint64_t after_ns)
+{
+    return after_ns == 0 ? 0 : (after_ns + 999999) / 1000000 * 1000000 + 1000000;
+}
+
+/* From a refusal to the client's next attempt (coord_pause_ns of store/client/coord_attempt.c). A
+ * wound is followed by no pause. */
 #define WIO_PAUSE_NS UINT64_C(100000) /* at most, before the second; then it doubles: */
 #define WIO_PAUSE_DOUBLES 7u
-static inline uint64_t wio_replay_pause_ns(uint32_t attempt)
+static inline uint64_t wio_replay_pause_ns(uint64_t client, uint64_t number, uint32_t attempt)
 {
     uint32_t doubles = attempt - 1 < WIO_PAUSE_DOUBLES ? attempt - 1 : WIO_PAUSE_DOUBLES;
-    return (WIO_PAUSE_NS << doubles) / 4 * 3;
+    uint64_t most = WIO_PAUSE_NS << doubles;
+    uint64_t mixed =
+        (client + number * 31 + attempt * UINT64_C(131)) * UINT64_C(0x9e3779b97f4a7c15);
+    return wio_replay_timer_ns(most / 2 + (mixed >> 33) % (most / 2 + 1));
+}
+
+/* Classes of requests by the bytes that move between client and server: below 256, then by powers
+ * of two. */
+#define WIO_REPLAY_CLASSES 20u
+static inline unsigned wio_replay_class(uint64_t bytes)
+{
+    unsigned bits = bytes < 256 ? 0 : 64u - (unsigned)__builtin_clzll(bytes >> 8);
+    return bits < WIO_REPLAY_CLASSES ? bits : WIO_REPLAY_CLASSES - 1;
 }
 
 /* Zero-initialise. */
@@ -72,14 +110,16 @@ struct wio_replays {
     uint32_t client_count;
     uint32_t client_capacity;
     uint32_t open; /* of txns: not committed */
-    /* From a wound or refusal to the release at the server, which messages take: of so many. */
-    uint64_t abort_ns;
-    uint64_t abort_count;
-    uint64_t
-        late_ns; /* next attempts began so much later than the client's pause alone says; of .. */
-    uint64_t late_count;
+    /* From a wound or refusal to the release at the server, which messages take. */
+    struct wio_histogram abort_ns;
+    /* From that release to the first request of the next attempt: after a wound .. */
+    struct wio_histogram again_ns;
+    /* .. and after a refusal: so much later, or earlier, than the client's pause says. */
+    struct wio_histogram late_ns;
+    struct wio_histogram early_ns;
+    struct wio_replay_server at[WIO_REPLAY_SERVERS];
     uint64_t left_out; /* transactions that were not kept, by their first row */
-    uint32_t servers;  /* largest number of a server + 1 */
+    uint32_t servers;  /* of the store: largest number of one + 1 */
 };
 
 void wio_replays_fini(struct wio_replays *replays);

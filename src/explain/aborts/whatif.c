@@ -5,25 +5,15 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "explain/aborts/whatif_costs.h"
+#include "explain/aborts/whatif_events.h"
 #include "explain/aborts/whatif_plan.h"
 #include "lock/lock.h"
 
-#define ABORT_NS UINT64_C(50000)    /* where no abort was recorded */
 #define ABORTS_PER_TRANSACTION 100u /* above: no result */
 /* Events of a run for each request: above, it has no end that is worth waiting for. */
-#define EVENTS_PER_REQUEST 64u
+#define EVENTS_PER_REQUEST 128u
 #define NOTHING UINT32_MAX
-
-enum moment { BEGIN, ISSUE, DONE, ABORT, END, TIME_OUT };
-
-struct event {
-    uint64_t ns;
-    uint64_t order; /* of those at one time: as they came */
-    uint32_t index; /* of the client; TIME_OUT: of the server */
-    uint32_t epoch; /* of the client: what was scheduled before an abort is void */
-    uint32_t piece; /* DONE */
-    enum moment moment;
-};
 
 /* A client, which has one transaction at a time. */
 struct runner {
@@ -33,13 +23,26 @@ struct runner {
     uint32_t next; /* piece to send */
     uint32_t outstanding;
     uint64_t birth_ns;
-    bool is_ending; /* it was refused or wounded, and its client does not know yet */
+    bool is_ending;  /* it was refused or wounded, and its servers do not know yet .. */
+    bool is_wounded; /* .. it was wounded */
     struct wio_whatif_plan plan;
     struct wio_lock_owner **owners; /* by server */
 };
 
+/* A request that has come to a server, and that it has not read yet. */
+struct arrival {
+    uint32_t client;
+    uint32_t epoch;
+    uint32_t piece;
+};
+
 struct server {
     struct wio_locks *locks;
+    struct arrival *arrivals; /* in the order of their coming, from `first` */
+    uint32_t first;
+    uint32_t arrival_count;
+    uint32_t arrival_capacity;
+    bool is_taking; /* it works on one */
     uint64_t busy_until_ns;
     uint64_t tick_ns; /* a TIME_OUT is scheduled; UINT64_MAX: none */
     bool is_stirred;  /* events of its locks are to be read */
@@ -53,67 +56,29 @@ struct world {
     struct runner *runners;
     struct server *servers;
     uint32_t server_count;
-    struct event *heap;
-    uint32_t event_count;
-    uint32_t event_capacity;
-    uint64_t order;
+    struct wio_whatif_costs costs;
+    struct wio_whatif_events events;
     uint64_t now_ns;
     uint64_t last_end_ns;
     struct wio_whatif_result result;
 };
 
-/* ---- events ---- */
-
-static bool is_before(const struct event *a, const struct event *b)
+static enum wio_status later(struct world *world, struct runner *runner,
+                             enum wio_whatif_moment moment, uint64_t after_ns, uint32_t piece)
 {
-    return a->ns != b->ns ? a->ns < b->ns : a->order < b->order;
+    return wio_whatif_schedule(
+        &world->events, (struct wio_whatif_event){.ns = world->now_ns + after_ns,
+                                                  .index = (uint32_t)(runner - world->runners),
+                                                  .epoch = runner->epoch,
+                                                  .piece = piece,
+                                                  .moment = moment});
 }
 
-static enum wio_status schedule(struct world *world, struct event event)
+static enum wio_status at_server(struct world *world, uint32_t server,
+                                 enum wio_whatif_moment moment, uint64_t ns)
 {
-    void *array = world->heap;
-    uint32_t at = world->event_count;
-    WIO_TRY(wio_grow(&array, sizeof(*world->heap), &world->event_capacity, at + 1));
-    world->heap = array;
-    world->event_count++;
-    event.order = world->order++;
-    while (at > 0 && is_before(&event, &world->heap[(at - 1) / 2])) {
-        world->heap[at] = world->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    world->heap[at] = event;
-    return WIO_OK;
-}
-
-static struct event take_first(struct world *world)
-{
-    struct event first = world->heap[0];
-    struct event last = world->heap[--world->event_count];
-    uint32_t at = 0;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child + 1 < world->event_count &&
-            is_before(&world->heap[child + 1], &world->heap[child])) {
-            child++;
-        }
-        if (child >= world->event_count || !is_before(&world->heap[child], &last)) {
-            break;
-        }
-        world->heap[at] = world->heap[child];
-        at = child;
-    }
-    world->heap[at] = last;
-    return first;
-}
-
-static enum wio_status later(struct world *world, struct runner *runner, enum moment moment,
-                             uint64_t after_ns, uint32_t piece)
-{
-    return schedule(world, (struct event){.ns = world->now_ns + after_ns,
-                                          .index = (uint32_t)(runner - world->runners),
-                                          .epoch = runner->epoch,
-                                          .piece = piece,
-                                          .moment = moment});
+    return wio_whatif_schedule(
+        &world->events, (struct wio_whatif_event){.ns = ns, .index = server, .moment = moment});
 }
 
 /* ---- a client ---- */
@@ -129,22 +94,26 @@ static void release_all(struct world *world, struct runner *runner)
     }
 }
 
-/* The mean pause with the client's jitter, and as late as attempts began in the trace. */
-static uint64_t pause_of(const struct world *world, const struct runner *runner)
+/* From the release of its locks until the first request of the next attempt has come. A pause
+ * begins when the client hears of the refusal, at about the same time. */
+static uint64_t again_of(const struct world *world, const struct runner *runner)
 {
-    const struct wio_replays *replays = world->replays;
-    const struct wio_replay_txn *txn = &replays->txns[runner->txn];
-    uint64_t most = wio_replay_pause_ns(runner->attempt) / 3 * 4;
-    uint64_t mixed = (txn->client + txn->number * 31 + runner->attempt * UINT64_C(131)) *
-                     UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t late_ns = replays->late_count > 0 ? replays->late_ns / replays->late_count : 0;
-    return most / 2 + (mixed >> 33) % (most / 2 + 1) + late_ns;
+    const struct wio_replay_txn *txn = &world->replays->txns[runner->txn];
+    const struct wio_whatif_costs *costs = &world->costs;
+    uint64_t receive_ns = runner->plan.pieces[0].receive_ns;
+    uint64_t again_ns = costs->again_ns;
+    if (!runner->is_wounded) {
+        int64_t pause_ns = (int64_t)wio_replay_pause_ns(txn->client, txn->number, runner->attempt) +
+                           costs->late_ns;
+        again_ns = pause_ns > (int64_t)again_ns ? (uint64_t)pause_ns : again_ns;
+    }
+    return again_ns > receive_ns ? again_ns - receive_ns : 0;
 }
 
 /* The client has heard, and the servers have heard of it. */
 static enum wio_status abort_attempt(struct world *world, struct runner *runner)
 {
-    uint64_t pause_ns = pause_of(world, runner);
+    uint64_t again_ns = again_of(world, runner);
     release_all(world, runner);
     world->result.aborts++;
     runner->is_ending = false;
@@ -152,21 +121,29 @@ static enum wio_status abort_attempt(struct world *world, struct runner *runner)
     runner->outstanding = 0;
     runner->attempt++;
     runner->epoch++;
-    return later(world, runner, ISSUE, pause_ns, 0);
+    return later(world, runner, WIO_WHATIF_ISSUE, again_ns, 0);
 }
 
 /* A refusal or wound is on its way: the attempt keeps its locks until the answer to it has come,
  * and commits if that is faster. */
-static enum wio_status end_attempt(struct world *world, struct runner *runner)
+static enum wio_status end_attempt(struct world *world, struct runner *runner, bool is_wounded)
 {
-    const struct wio_replays *replays = world->replays;
-    uint64_t abort_ns =
-        replays->abort_count > 0 ? replays->abort_ns / replays->abort_count : ABORT_NS;
     if (runner->is_ending) {
         return WIO_OK;
     }
     runner->is_ending = true;
-    return later(world, runner, ABORT, abort_ns, 0);
+    runner->is_wounded = is_wounded;
+    return later(world, runner, WIO_WHATIF_ABORT, world->costs.abort_ns, 0);
+}
+
+/* The last operation, which was to commit, ends the attempt at its server as well. */
+static enum wio_status refuse(struct world *world, struct runner *runner, uint32_t index)
+{
+    WIO_TRY(end_attempt(world, runner, false));
+    if (runner->plan.pieces[index].commits) {
+        release_all(world, runner);
+    }
+    return WIO_OK;
 }
 
 static enum wio_status serve(struct world *world, struct runner *runner, uint32_t index)
@@ -175,8 +152,8 @@ static enum wio_status serve(struct world *world, struct runner *runner, uint32_
     struct server *server = &world->servers[piece->server];
     uint64_t from = server->busy_until_ns > world->now_ns ? server->busy_until_ns : world->now_ns;
     server->busy_until_ns = from + piece->run_ns;
-    return later(world, runner, DONE, from - world->now_ns + piece->run_ns + piece->storage_ns,
-                 index);
+    return later(world, runner, WIO_WHATIF_DONE,
+                 from - world->now_ns + piece->run_ns + piece->storage_ns, index);
 }
 
 static enum wio_status owner_of(struct world *world, struct runner *runner, uint32_t server,
@@ -192,9 +169,8 @@ static enum wio_status owner_of(struct world *world, struct runner *runner, uint
     return WIO_OK;
 }
 
-/* *is_over_out: the attempt is aborted. */
-static enum wio_status send(struct world *world, struct runner *runner, uint32_t index,
-                            bool *is_over_out)
+/* The server has read the request. */
+static enum wio_status look_at(struct world *world, struct runner *runner, uint32_t index)
 {
     struct wio_whatif_piece *piece = &runner->plan.pieces[index];
     const struct wio_lock_request request = {
@@ -203,20 +179,16 @@ static enum wio_status send(struct world *world, struct runner *runner, uint32_t
         .tag = index};
     struct wio_lock_owner *owner = NULL;
     struct wio_lock_answer answer;
-    *is_over_out = false;
     if (piece->range.to <= piece->range.from) { /* nothing is left to be locked */
-        runner->outstanding++;
         return serve(world, runner, index);
     }
     WIO_TRY(owner_of(world, runner, piece->server, &owner));
     WIO_TRY(wio_locks_acquire(world->servers[piece->server].locks, owner, &request, world->now_ns,
                               &answer));
     world->servers[piece->server].is_stirred = true;
-    *is_over_out = answer.outcome == WIO_LOCK_REFUSED;
     if (answer.outcome == WIO_LOCK_REFUSED) {
-        return end_attempt(world, runner);
+        return refuse(world, runner, index);
     }
-    runner->outstanding++;
     if (answer.outcome == WIO_LOCK_GRANTED) {
         return serve(world, runner, index);
     }
@@ -225,31 +197,55 @@ static enum wio_status send(struct world *world, struct runner *runner, uint32_t
     return WIO_OK;
 }
 
+/* Its server reads requests one after the other. */
+static enum wio_status send(struct world *world, struct runner *runner, uint32_t index)
+{
+    struct server *server = &world->servers[runner->plan.pieces[index].server];
+    void *array = server->arrivals;
+    WIO_TRY(wio_grow(&array, sizeof(*server->arrivals), &server->arrival_capacity,
+                     server->arrival_count + 1));
+    server->arrivals = array;
+    server->arrivals[server->arrival_count++] =
+        (struct arrival){(uint32_t)(runner - world->runners), runner->epoch, index};
+    runner->outstanding++;
+    if (server->is_taking) {
+        return WIO_OK;
+    }
+    server->is_taking = true;
+    return at_server(world, runner->plan.pieces[index].server, WIO_WHATIF_FREE, world->now_ns);
+}
+
 /* The next piece, and those that are sent with it. */
 static enum wio_status issue(struct world *world, struct runner *runner)
 {
-    bool is_over = false;
     do {
-        WIO_TRY(send(world, runner, runner->next++, &is_over));
-    } while (!is_over && runner->next < runner->plan.count &&
-             runner->plan.pieces[runner->next].is_beside);
+        WIO_TRY(send(world, runner, runner->next++));
+    } while (runner->next < runner->plan.count && runner->plan.pieces[runner->next].is_beside);
     return WIO_OK;
 }
 
 static enum wio_status go_on(struct world *world, struct runner *runner)
 {
     if (runner->next < runner->plan.count) {
-        return later(world, runner, ISSUE, runner->plan.pieces[runner->next].after_ns, 0);
+        return later(world, runner, WIO_WHATIF_ISSUE, runner->plan.pieces[runner->next].after_ns,
+                     0);
     }
-    return later(world, runner, END, runner->plan.hold_ns, 0);
+    return later(world, runner, WIO_WHATIF_END, runner->plan.hold_ns, 0);
 }
 
-static enum wio_status begin(struct world *world, struct runner *runner)
+/* The client's next transaction, `behind_ns` later than in the trace. */
+static enum wio_status begin_next(struct world *world, struct runner *runner, uint64_t behind_ns)
 {
     const struct wio_replay_txn *txn = &world->replays->txns[runner->txn];
     WIO_TRY(wio_whatif_plan(&runner->plan, world->replays, txn, world->change, world->file_of,
                             world->arg));
     world->result.requests_cut += runner->plan.cut;
+    return later(world, runner, WIO_WHATIF_BEGIN, txn->after_ns - runner->plan.lead_ns + behind_ns,
+                 0);
+}
+
+static enum wio_status begin(struct world *world, struct runner *runner)
+{
     runner->attempt = 1;
     runner->birth_ns = world->now_ns;
     runner->next = 0;
@@ -265,10 +261,7 @@ static enum wio_status end(struct world *world, struct runner *runner)
     world->result.transactions++;
     world->last_end_ns = world->now_ns;
     runner->txn = world->replays->txns[runner->txn].next_of_client;
-    return runner->txn == NOTHING
-               ? WIO_OK
-               : later(world, runner, BEGIN,
-                       world->replays->txns[runner->txn].after_ns + runner->plan.behind_ns, 0);
+    return runner->txn == NOTHING ? WIO_OK : begin_next(world, runner, runner->plan.behind_ns);
 }
 
 /* ---- servers ---- */
@@ -280,7 +273,8 @@ static enum wio_status take_lock_event(struct world *world, const struct wio_loc
         return WIO_OK;
     }
     if (event->kind != WIO_LOCK_EVENT_GRANTED) {
-        return end_attempt(world, runner);
+        return event->kind == WIO_LOCK_EVENT_WOUND ? end_attempt(world, runner, true)
+                                                   : refuse(world, runner, (uint32_t)event->tag);
     }
     uint32_t index = (uint32_t)event->tag;
     world->result.wait_s += (double)(world->now_ns - runner->plan.pieces[index].since_ns) / 1e9;
@@ -298,7 +292,9 @@ static enum wio_status settle_server(struct world *world, uint32_t index)
     uint64_t deadline = wio_locks_deadline_ns(server->locks);
     if (deadline < server->tick_ns) {
         server->tick_ns = deadline;
-        return schedule(world, (struct event){.ns = deadline, .index = index, .moment = TIME_OUT});
+        uint64_t after_ns = deadline > world->now_ns ? deadline - world->now_ns : 0;
+        return at_server(world, index, WIO_WHATIF_TIME_OUT,
+                         world->now_ns + wio_replay_timer_ns(after_ns));
     }
     return WIO_OK;
 }
@@ -319,30 +315,83 @@ static enum wio_status settle(struct world *world)
     return WIO_OK;
 }
 
-static enum wio_status happen(struct world *world, const struct event *event)
+/* It reads the next request of an attempt that is not over. */
+static enum wio_status take_next(struct world *world, uint32_t index)
 {
-    if (event->moment == TIME_OUT) {
-        world->servers[event->index].is_stirred = true;
-        world->servers[event->index].tick_ns = UINT64_MAX;
+    struct server *server = &world->servers[index];
+    while (server->first < server->arrival_count) {
+        const struct arrival *arrival = &server->arrivals[server->first++];
+        const struct runner *runner = &world->runners[arrival->client];
+        if (arrival->epoch == runner->epoch) {
+            uint64_t receive_ns = runner->plan.pieces[arrival->piece].receive_ns;
+            server->busy_until_ns = world->now_ns + receive_ns;
+            return wio_whatif_schedule(&world->events,
+                                       (struct wio_whatif_event){.ns = server->busy_until_ns,
+                                                                 .index = arrival->client,
+                                                                 .epoch = arrival->epoch,
+                                                                 .piece = arrival->piece,
+                                                                 .server = index,
+                                                                 .moment = WIO_WHATIF_TAKEN});
+        }
+    }
+    server->is_taking = false;
+    server->first = 0;
+    server->arrival_count = 0;
+    return WIO_OK;
+}
+
+static enum wio_status happen_to_server(struct world *world, const struct wio_whatif_event *event)
+{
+    struct server *server = &world->servers[event->index];
+    if (event->moment == WIO_WHATIF_TIME_OUT) {
+        server->is_stirred = true;
+        server->tick_ns = UINT64_MAX;
         return WIO_OK;
     }
+    return server->busy_until_ns > world->now_ns
+               ? at_server(world, event->index, WIO_WHATIF_FREE, server->busy_until_ns)
+               : take_next(world, event->index);
+}
+
+/* The request was read; its attempt may be over by now. */
+static enum wio_status take(struct world *world, struct runner *runner,
+                            const struct wio_whatif_event *event)
+{
+    if (event->epoch == runner->epoch) {
+        WIO_TRY(look_at(world, runner, event->piece));
+    }
+    uint64_t free_ns = world->servers[event->server].busy_until_ns;
+    return at_server(world, event->server, WIO_WHATIF_FREE,
+                     free_ns > world->now_ns ? free_ns : world->now_ns);
+}
+
+static enum wio_status happen(struct world *world, const struct wio_whatif_event *event)
+{
+    if (event->moment == WIO_WHATIF_TIME_OUT || event->moment == WIO_WHATIF_FREE) {
+        return happen_to_server(world, event);
+    }
     struct runner *runner = &world->runners[event->index];
+    if (event->moment == WIO_WHATIF_TAKEN) {
+        return take(world, runner, event);
+    }
     if (event->epoch != runner->epoch) {
         return WIO_OK;
     }
     switch (event->moment) {
-    case BEGIN:
+    case WIO_WHATIF_BEGIN:
         return begin(world, runner);
-    case ISSUE:
+    case WIO_WHATIF_ISSUE:
         return issue(world, runner);
-    case DONE:
+    case WIO_WHATIF_DONE:
         runner->outstanding--;
         return runner->outstanding == 0 ? go_on(world, runner) : WIO_OK;
-    case ABORT:
+    case WIO_WHATIF_ABORT:
         return abort_attempt(world, runner);
-    case END:
+    case WIO_WHATIF_END:
         return end(world, runner);
-    case TIME_OUT:
+    case WIO_WHATIF_TAKEN:
+    case WIO_WHATIF_FREE:
+    case WIO_WHATIF_TIME_OUT:
         break;
     }
     return WIO_OK;
@@ -352,13 +401,14 @@ static bool is_too_much(const struct world *world)
 {
     return world->result.aborts >
                1000 + (uint64_t)ABORTS_PER_TRANSACTION * world->replays->txn_count ||
-           world->order > 100000 + (uint64_t)EVENTS_PER_REQUEST * world->replays->request_count;
+           world->events.order >
+               100000 + (uint64_t)EVENTS_PER_REQUEST * world->replays->request_count;
 }
 
 static enum wio_status run(struct world *world)
 {
-    while (world->event_count > 0) {
-        struct event event = take_first(world);
+    while (world->events.count > 0) {
+        struct wio_whatif_event event = wio_whatif_take_first(&world->events);
         world->now_ns = event.ns;
         WIO_TRY(happen(world, &event));
         WIO_TRY(settle(world));
@@ -406,7 +456,8 @@ static enum wio_status make_runners(struct world *world)
         if (runner->owners == NULL) {
             return WIO_ERR_NOMEM;
         }
-        WIO_TRY(later(world, runner, BEGIN, replays->txns[runner->txn].after_ns, 0));
+        runner->plan.costs = &world->costs;
+        WIO_TRY(begin_next(world, runner, 0));
     }
     return WIO_OK;
 }
@@ -415,6 +466,7 @@ static void fini(struct world *world)
 {
     for (uint32_t i = 0; world->servers != NULL && i < world->server_count; i++) {
         wio_locks_destroy(world->servers[i].locks);
+        free(world->servers[i].arrivals);
     }
     for (uint32_t i = 0; world->runners != NULL && i < world->replays->client_count; i++) {
         free(world->runners[i].plan.pieces);
@@ -422,7 +474,8 @@ static void fini(struct world *world)
     }
     free(world->servers);
     free(world->runners);
-    free(world->heap);
+    wio_whatif_events_fini(&world->events);
+    wio_whatif_costs_fini(&world->costs);
 }
 
 enum wio_status wio_whatif(const struct wio_replays *replays,
@@ -430,9 +483,10 @@ enum wio_status wio_whatif(const struct wio_replays *replays,
                            void *arg, struct wio_whatif_result *result_out)
 {
     struct world world = {.replays = replays, .change = change, .file_of = file_of, .arg = arg};
-    enum wio_status status = make_servers(&world);
+    enum wio_status status = wio_whatif_costs(replays, &world.costs);
+    status = status == WIO_OK ? make_servers(&world) : status;
     status = status == WIO_OK ? make_runners(&world) : status;
-    uint64_t begin_ns = world.event_count > 0 ? world.heap[0].ns : 0;
+    uint64_t begin_ns = world.events.count > 0 ? world.events.heap[0].ns : 0;
     status = status == WIO_OK ? run(&world) : status;
     *result_out = world.result;
     uint64_t end_ns = world.last_end_ns > begin_ns ? world.last_end_ns : begin_ns;

@@ -70,13 +70,22 @@ static enum wio_status add_run(struct wio_whatif_plan *plan, uint32_t first,
     return add(plan, &piece);
 }
 
-/* What one request took is shared out among its pieces by their bytes. */
-static void share_out(struct wio_whatif_plan *plan, uint32_t first, uint64_t bytes)
+/* What one request took is shared out among its pieces by their bytes; each has to come by itself.
+ */
+static void share_out(struct wio_whatif_plan *plan, uint32_t first,
+                      const struct wio_whatif_piece *whole, uint64_t bytes)
 {
+    const struct wio_whatif_cost *usual = &plan->costs->of[wio_replay_class(whole->moved)];
     for (uint32_t i = first; i < plan->count; i++) {
         struct wio_whatif_piece *piece = &plan->pieces[i];
         double part = (double)(piece->range.to - piece->range.from) / (double)bytes;
         piece->run_ns = (uint64_t)((double)piece->run_ns * part);
+        piece->moved = (uint32_t)((double)piece->moved * part);
+        const struct wio_whatif_cost *now = &plan->costs->of[wio_replay_class(piece->moved)];
+        piece->receive_ns = now->receive_ns;
+        if (piece->after_ns > usual->client_ns && now->client_ns < usual->client_ns) {
+            piece->after_ns -= usual->client_ns - now->client_ns;
+        }
     }
 }
 
@@ -96,7 +105,7 @@ static enum wio_status lay_out(struct wio_whatif_plan *plan, const struct wio_wh
         at += bytes;
     }
     plan->cut += at < whole->range.to;
-    share_out(plan, first, at - whole->range.from);
+    share_out(plan, first, whole, at - whole->range.from);
     return WIO_OK;
 }
 
@@ -184,27 +193,107 @@ static void change_client(struct wio_whatif_plan *plan, const struct wio_replay_
     }
 }
 
+/* On how many servers it is: 1, or 2 for more. */
+static unsigned servers_of(const struct wio_whatif_plan *plan)
+{
+    for (uint32_t i = 1; i < plan->count; i++) {
+        if (plan->pieces[i].server != plan->pieces[0].server) {
+            return 2;
+        }
+    }
+    return 1;
+}
+
+static unsigned servers_before(const struct wio_replays *replays, const struct wio_replay_txn *txn)
+{
+    for (uint32_t i = txn->first; i != UINT32_MAX; i = replays->requests[i].next) {
+        if (replays->requests[i].server != replays->requests[txn->first].server) {
+            return 2;
+        }
+    }
+    return 1;
+}
+
+/* What was done at one server commits with its last write; what is done at several is committed by
+ * a message of its own. */
+static void change_end(struct wio_whatif_plan *plan, const struct wio_replays *replays,
+                       const struct wio_replay_txn *txn)
+{
+    const struct wio_whatif_cost *message = &plan->costs->of[0];
+    uint64_t message_ns = message->client_ns + message->receive_ns;
+    unsigned before = servers_before(replays, txn);
+    unsigned now = servers_of(plan);
+    bool commits = false;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        commits = commits || plan->pieces[i].commits;
+        plan->pieces[i].commits = false;
+    }
+    if (now > before && commits) {
+        plan->hold_ns += message_ns;
+    } else if (now < before) {
+        plan->hold_ns -= plan->hold_ns < message_ns ? plan->hold_ns : message_ns;
+        commits = true;
+    }
+    plan->pieces[plan->count - 1].commits = commits && now == 1;
+}
+
+static struct wio_whatif_piece piece_of(const struct wio_replay_request *request,
+                                        const struct wio_whatif_cost *cost, bool is_first)
+{
+    return (struct wio_whatif_piece){.range = request->range,
+                                     .server = request->server,
+                                     .mode = request->mode,
+                                     .is_beside = request->is_beside && !is_first,
+                                     .commits = request->commits,
+                                     .moved = request->moved,
+                                     .after_ns = cost->client_ns,
+                                     .receive_ns = cost->receive_ns,
+                                     .run_ns = request->run_ns,
+                                     .storage_ns = request->storage_ns};
+}
+
+/* The first request is what a transaction begins with: it took its time before. */
+static struct wio_whatif_cost cost_of_first(struct wio_whatif_plan *plan,
+                                            const struct wio_replays *replays,
+                                            const struct wio_replay_txn *txn)
+{
+    const struct wio_replay_request *request = &replays->requests[txn->first];
+    bool is_begin = request->after_ns == 0;
+    uint64_t after_ns = is_begin ? txn->after_ns : request->after_ns;
+    struct wio_whatif_cost cost = wio_whatif_cost_of(plan->costs, replays, txn->first, after_ns);
+    if (is_begin) {
+        plan->lead_ns = after_ns - cost.client_ns;
+        cost.client_ns = 0;
+    }
+    return cost;
+}
+
 enum wio_status wio_whatif_plan(struct wio_whatif_plan *plan, const struct wio_replays *replays,
                                 const struct wio_replay_txn *txn,
                                 const struct wio_whatif_change *change, wio_whatif_file_fn *file_of,
                                 void *arg)
 {
     plan->count = 0;
+    plan->lead_ns = 0;
     plan->hold_ns = txn->hold_ns;
     plan->behind_ns = 0;
     plan->cut = 0;
     for (uint32_t i = txn->first; i != UINT32_MAX; i = replays->requests[i].next) {
         const struct wio_replay_request *request = &replays->requests[i];
-        struct wio_whatif_piece piece = {.range = request->range,
-                                         .server = request->server,
-                                         .mode = request->mode,
-                                         .is_beside = request->is_beside && plan->count > 0,
-                                         .after_ns = request->after_ns,
-                                         .run_ns = request->run_ns,
-                                         .storage_ns = request->storage_ns};
+        bool is_first = plan->count == 0;
+        struct wio_whatif_cost cost =
+            is_first ? cost_of_first(plan, replays, txn)
+                     : wio_whatif_cost_of(plan->costs, replays, i, request->after_ns);
+        struct wio_whatif_piece piece = piece_of(request, &cost, is_first);
         round_range(&piece, request->touched, change->granularity);
         WIO_TRY(place(plan, replays, &piece, change, file_of(arg, request->range.file)));
     }
     change_client(plan, txn, change);
-    return change->is_sorted ? sort(plan) : WIO_OK;
+    if (change->is_sorted) {
+        WIO_TRY(sort(plan));
+    }
+    if (plan->count > 0) {
+        change_end(plan, replays, txn);
+    }
+    return WIO_OK;
 }

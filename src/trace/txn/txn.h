@@ -46,7 +46,11 @@ enum wio_txn_result {
     WIO_TXN_VOTED_NO = 4
 };
 /* Flags of a request. */
-enum wio_txn_flag { WIO_TXN_SINGLE = 1 }; /* the operation is its transaction */
+enum wio_txn_flag {
+    WIO_TXN_SINGLE = 1,  /* the operation is its transaction */
+    WIO_TXN_COMMIT = 256 /* the operation is the last of its transaction, which commits with it */
+};
+enum wio_txn_op { WIO_TXN_READ = 16, WIO_TXN_WRITE = 17 };
 enum wio_txn_outcome { WIO_TXN_COMMITTED = 3, WIO_TXN_ENDED_ABORTED = 4 };
 
 /* Result of a CALL that was given up: no answer came in time. */

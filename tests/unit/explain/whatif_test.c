@@ -2,6 +2,8 @@
 /* Recorded transactions, run again with something changed. */
 #include "explain/aborts/whatif.h"
 
+#include "explain/aborts/whatif_costs.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -77,23 +79,26 @@ static void policies_differ(void **state)
     wio_aborts_fini(&aborts);
 }
 
-/* Two clients, at the same time, 4 KiB each of one stripe unit, ten times. */
+/* Two clients begin at the same time, ten times, and write 4 KiB each of one stripe unit. The
+ * server takes up the second one's request when it has answered the first one's; they take turns.
+ */
 static void ten_records(char *script, size_t size, unsigned long lock_bytes)
 {
     size_t used = 0;
     for (unsigned i = 0; i < 10; i++) {
         unsigned t = 10 * i;
         for (unsigned k = 0; k < 2; k++) {
-            unsigned long from = 4096ul * k / lock_bytes * lock_bytes;
-            used += (size_t)snprintf(
-                script + used, size - used,
-                "%u begin %c%u app a.c:1\n%u answer %c%u s0 w f1 %lu-%lu touched=4096 run=2\n", t,
-                'A' + (int)k, i, t + 3, 'A' + (int)k, i, from, from + lock_bytes);
-        }
-        for (unsigned k = 0; k < 2; k++) {
+            unsigned client = (k + i) % 2;
+            unsigned long from = 4096ul * client / lock_bytes * lock_bytes;
+            char name[16];
+            (void)snprintf(name, sizeof(name), "%c%u", 'A' + (int)client, i);
             used += (size_t)snprintf(script + used, size - used,
-                                     "%u release %c%u s0 committed\n%u end %c%u committed\n", t + 5,
-                                     'A' + (int)k, i, t + 5, 'A' + (int)k, i);
+                                     "%u begin %s app a.c:1\n"
+                                     "%u answer %s s0 w f1 %lu-%lu touched=4096 run=2\n"
+                                     "%u release %s s0 committed\n"
+                                     "%u end %s committed\n",
+                                     t, name, t + 3 + 2 * k, name, from, from + lock_bytes,
+                                     t + 4 + 2 * k, name, t + 4 + 2 * k, name);
         }
     }
 }
@@ -180,6 +185,61 @@ static void aborted_transactions_are_not_run(void **state)
     wio_aborts_fini(&aborts);
 }
 
+/* Timers count whole milliseconds, and one more. The jitter of a pause is lost below that. */
+static void pauses_are_those_of_the_clients_timers(void **state)
+{
+    (void)state;
+    assert_int_equal(wio_replay_timer_ns(0), 0);
+    assert_int_equal(wio_replay_timer_ns(1), 2000000);
+    assert_int_equal(wio_replay_timer_ns(1000001), 3000000);
+    assert_int_equal(wio_replay_pause_ns(7, 1, 1), 2000000);
+    uint64_t eighth_ns = wio_replay_pause_ns(7, 1, 8); /* 6.4 to 12.8 ms */
+    assert_true(eighth_ns >= 8000000 && eighth_ns <= 14000000);
+    assert_int_equal(wio_replay_pause_ns(7, 1, 9) / 15000000, 0); /* it doubles no further */
+}
+
+/* What was wounded begins again as soon as it is undone, what was refused behind a pause. */
+static void wounds_are_followed_by_no_pause(void **state)
+{
+    (void)state;
+    struct wio_aborts aborts;
+    txn_script_run(opposite, &aborts);
+    struct wio_whatif_result wound = run(&aborts, (struct wio_whatif_change){0});
+    struct wio_whatif_result no_wait =
+        run(&aborts, (struct wio_whatif_change){.policy = WIO_LOCK_NO_WAIT});
+    assert_int_equal(wound.aborts, 1);
+    assert_true(wound.duration_s < 0.009);
+    assert_true(no_wait.duration_s >= 0.002 + 0.004); /* a pause, and a transaction */
+    wio_aborts_fini(&aborts);
+}
+
+/* A server that two clients keep busy: each of their requests takes 25 ms of it, of which its rows
+ * tell 1. A client alone has its next request there 25 ms after the answer, of which it needs 1. */
+static void reading_a_request_takes_a_server_time(void **state)
+{
+    (void)state;
+    struct wio_aborts aborts;
+    struct wio_whatif_costs costs;
+    char script[16384];
+    size_t used = 0;
+    unsigned t = 100;
+    for (unsigned i = 0; i < 20; i++, t += 26) { /* A alone */
+        used += (size_t)snprintf(script + used, sizeof(script) - used,
+                                 "%u answer A1 s0 w f1 %u-%u run=1\n", t, i, i + 1);
+    }
+    for (unsigned i = 0; i < 40; i++, t += 25) { /* in turns */
+        used += (size_t)snprintf(script + used, sizeof(script) - used,
+                                 "%u answer %s s0 w f1 %u-%u run=1\n", t, i % 2 == 0 ? "B1" : "A1",
+                                 100 + i, 101 + i);
+    }
+    txn_script_run(script, &aborts);
+    assert_int_equal(wio_whatif_costs(&aborts.replays, &costs), WIO_OK);
+    assert_true(costs.of[0].receive_ns > 22000000 && costs.of[0].receive_ns < 25000000);
+    assert_true(costs.of[0].client_ns < 3000000);
+    wio_whatif_costs_fini(&costs);
+    wio_aborts_fini(&aborts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +249,9 @@ int main(void)
         cmocka_unit_test(another_layout_spreads_the_work),
         cmocka_unit_test(requests_that_are_cut_are_counted),
         cmocka_unit_test(aborted_transactions_are_not_run),
+        cmocka_unit_test(pauses_are_those_of_the_clients_timers),
+        cmocka_unit_test(wounds_are_followed_by_no_pause),
+        cmocka_unit_test(reading_a_request_takes_a_server_time),
     };
     return WIO_RUN(tests);
 }

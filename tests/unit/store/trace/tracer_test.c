@@ -224,6 +224,29 @@ static void segments_are_bounded(void **state)
     assert_int_equal(segments(), 4);
 }
 
+/* A server of the store that did nothing is known of as well, and replays may use it. */
+static void a_server_without_work_is_in_the_trace(void **state)
+{
+    (void)state;
+    begin(WIO_LOCK_WOUND_WAIT, 0);
+    const struct wio_tracer_config other = {
+        .dir = dir, .name = "target1", .address = "unix:/tmp/other", .server = 1};
+    struct wio_tracer *idle = NULL;
+    struct wio_aborts *aborts = NULL;
+    struct wio_trace *trace = NULL;
+    assert_int_equal(wio_tracer_create(&other, &idle, NULL), WIO_OK);
+    send_write(1, 1, 0, "abc");
+    send_op(WIO_STORE_COMMIT, 1, 1);
+    end();
+    assert_int_equal(wio_tracer_close(idle, NULL, NULL), WIO_OK);
+    assert_int_equal(wio_trace_open(dir, &trace, NULL), WIO_OK);
+    assert_int_equal(wio_aborts_of(trace, &aborts, NULL), WIO_OK);
+    assert_int_equal(aborts->replays.servers, 2);
+    assert_string_equal(wio_txn_cursor_server(aborts->cursor, 1)->name, "unix:/tmp/other");
+    wio_aborts_destroy(aborts);
+    wio_trace_close(trace);
+}
+
 /* A trace that cannot be written ends, and the target goes on. */
 static void a_trace_that_fails_is_told(void **state)
 {
@@ -250,6 +273,7 @@ int main(void)
         cmocka_unit_test_teardown(single_operations_commit, clean),
         cmocka_unit_test_teardown(refusals_are_explained, clean),
         cmocka_unit_test_teardown(segments_are_bounded, clean),
+        cmocka_unit_test_teardown(a_server_without_work_is_in_the_trace, clean),
         cmocka_unit_test_teardown(a_trace_that_fails_is_told, clean),
     };
     return WIO_RUN(tests);
