@@ -51,9 +51,9 @@ def measured(build, client, trace, server):
     return totals["aborted"] / totals["committed"], answer["duration_s"] / totals["committed"], answer
 
 
-def recorded(build, client, targets, environment=None):
+def recorded(build, client, targets, environment=None, parent=None):
     whyio = os.path.join(build, "tools/whyio/whyio")
-    with tempfile.TemporaryDirectory(prefix="wio") as directory:
+    with tempfile.TemporaryDirectory(prefix="wio", dir=parent) as directory:
         server = Server([whyio, "serve", "--format=json", f"--root={directory}/root", f"--targets={targets}",
                          f"--trace={directory}/trace", "--size=4G"], environment)
         return measured(build, client, f"{directory}/trace", server)
@@ -103,8 +103,8 @@ def changes(build):
     yield ("storage in no time", "log and storage in no time",
            lambda: recorded(build, planted(build, "slow_disk", "planted"), 1,
                             {"LD_PRELOAD": os.path.abspath(os.path.join(build, "tests/transactions/libslow_sync.so")),
-                             "SLOW_SYNC_MS": "20"}),
-           lambda: recorded(build, planted(build, "slow_disk", "mended"), 1))
+                             "SLOW_SYNC_MS": "20", "SLOW_SYNC_NAME": "/target0/"}),
+           lambda: recorded(build, planted(build, "slow_disk", "mended"), 1, parent="/dev/shm"))
     policies = load(build, "--pattern=random", "--clients=4", *pairs[1:])
     for number, policy in (("1", "time-out of 250 ms"), ("2", "no-wait"), ("3", "wait-die")):
         yield (f"policy: {policy}", policy,
