@@ -13,6 +13,8 @@
 #include <whyio/status.h>
 
 enum wio_edit_kind {                 /* in the order in which those of one event are followed */
+                     WIO_EDIT_SKIP,  /* of the time before the event `size` ns do not pass; up to
+                                        the event `last` nothing of the time before each */
                      WIO_EDIT_WAIT,  /* before the event `seconds` pass: an exchange of data */
                      WIO_EDIT_ADD,   /* before the event `count` operations, one behind the other */
                      WIO_EDIT_RANGE, /* the event moves [offset, offset + size) */
@@ -23,7 +25,7 @@ struct wio_edit {
     uint64_t seq; /* of the event */
     uint64_t last;
     uint64_t offset; /* bytes; of the first operation of ADD */
-    uint64_t size;   /* bytes; of each operation of ADD */
+    uint64_t size;   /* bytes; of each operation of ADD; of SKIP: ns */
     double seconds;
     uint32_t path;  /* ADD: string id of the file's path .. */
     uint32_t file;  /* .. and its number (used_files.h) */

@@ -27,6 +27,8 @@ enum {
     OPTION_COLLECTIVE,
     OPTION_MERGE_FILES,
     OPTION_BALANCE,
+    OPTION_NO_POLLING,
+    OPTION_SORT,
     OPTION_SET,
     OPTION_MEMORY,
     OPTION_STEPS
@@ -64,10 +66,18 @@ static const struct argp_option options[] = {
     {"collective", OPTION_COLLECTIVE, "on|off", 0,
      "What if between two collectives one rank per host performed contiguous parts of shared files",
      0},
-    {"merge-files", OPTION_MERGE_FILES, NULL, 0,
-     "What if the files of a directory were one: open, close, stat once", 0},
+    {"merge-files", OPTION_MERGE_FILES, "SIZE", OPTION_ARG_OPTIONAL,
+     "What if the files of a directory were one: open, close, stat once, and with SIZE transfers "
+     "of up to so much",
+     0},
     {"balance", OPTION_BALANCE, NULL, 0,
      "What if the bytes between two collectives were split evenly over the ranks", 0},
+    {"no-polling", OPTION_NO_POLLING, NULL, 0,
+     "What if threads that look for a file again and again went on when it is there", 0},
+    {"sort", OPTION_SORT, "SIZE", 0,
+     "What if transfers of a thread and file were made by offset, those together as one of up to "
+     "SIZE",
+     0},
     {"set", OPTION_SET, "KEY=VALUE,..", 0,
      "A prediction for each VALUE of a number of HOST.json, one row each", 0},
     {"max-memory", OPTION_MEMORY, "SIZE", 0,
@@ -173,15 +183,16 @@ static void add_change(struct predict_options *args, enum wio_change_kind kind, 
     args->params.change_count++;
 }
 
-static void parse_aggregate(struct predict_options *args, const char *text,
-                            struct argp_state *state)
+/* Of a change that makes requests of up to a size. */
+static void parse_requests(struct predict_options *args, enum wio_change_kind kind,
+                           const char *text, struct argp_state *state)
 {
     uint64_t bytes;
     if (wio_parse_size(text, &bytes) != WIO_OK || bytes == 0 || bytes > WIO_MODEL_SIZE_MAX) {
-        argp_error(state, "--aggregate: '%s' is no size from 1 to 1T", text);
+        argp_error(state, "--%s: '%s' is no size from 1 to 1T", wio_change_name(kind), text);
         return;
     }
-    add_change(args, WIO_CHANGE_AGGREGATE, bytes, state);
+    add_change(args, kind, bytes, state);
 }
 
 static void parse_collective(struct predict_options *args, const char *text,
@@ -204,13 +215,23 @@ static error_t parse_change(int key, const char *arg, struct predict_options *ar
         add_change(args, WIO_CHANGE_FSYNC_EVERY, amount, state);
         return 0;
     case OPTION_AGGREGATE:
-        parse_aggregate(args, arg, state);
+        parse_requests(args, WIO_CHANGE_AGGREGATE, arg, state);
+        return 0;
+    case OPTION_SORT:
+        parse_requests(args, WIO_CHANGE_SORT, arg, state);
+        return 0;
+    case OPTION_NO_POLLING:
+        add_change(args, WIO_CHANGE_NO_POLLING, 0, state);
         return 0;
     case OPTION_COLLECTIVE:
         parse_collective(args, arg, state);
         return 0;
     case OPTION_MERGE_FILES:
-        add_change(args, WIO_CHANGE_MERGE_FILES, 0, state);
+        if (arg != NULL) {
+            parse_requests(args, WIO_CHANGE_MERGE_FILES, arg, state);
+        } else {
+            add_change(args, WIO_CHANGE_MERGE_FILES, 0, state);
+        }
         return 0;
     case OPTION_BALANCE:
         add_change(args, WIO_CHANGE_BALANCE, 0, state);

@@ -147,7 +147,9 @@ static void fit(const struct wio_replays *replays, struct seen *seen,
         see(seen, &replays->requests[i]);
     }
     for (unsigned i = 0; i < WIO_REPLAY_CLASSES; i++) {
-        seen[i].none_ns = PAUSE_TIMES * wio_histogram_quantile(&seen[i].behind, SHORT_PAUSE);
+        bool is_enough = seen[i].behind.count >= ENOUGH && seen[i].all.count >= ENOUGH;
+        double short_ns = is_enough ? wio_histogram_quantile(&seen[i].behind, SHORT_PAUSE) : 0;
+        seen[i].none_ns = PAUSE_TIMES * short_ns;
     }
     find_queued(replays, seen, costs->queued_ns);
     for (unsigned i = 0; i < WIO_REPLAY_CLASSES; i++) {

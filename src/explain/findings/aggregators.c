@@ -36,6 +36,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     (void)snprintf(finding->change, sizeof(finding->change),
                    "one aggregator for each host (hints cb_nodes, romio_cb_write, "
                    "romio_cb_read; Open MPI: fcoll vulcan)");
+    (void)snprintf(finding->predict_options, sizeof(finding->predict_options), "--collective=on");
 }
 
 const struct wio_finding_kind wio_finding_aggregators = {.kind = "aggregators",

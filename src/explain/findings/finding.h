@@ -62,6 +62,8 @@ struct wio_finding {
     char predict_options[64];      /* of `whyio predict`, "" = none says this change .. */
     bool is_removal;               /* .. but it leaves operations away .. */
     double kept;                   /* .. all but this part of them */
+    const char *no_gain;           /* why no simulation tells what the change gains; NULL: one may.
+                                      Static text */
 };
 
 /* I/O that threads do one after the other (prepare.c). */

@@ -47,7 +47,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     wio_finding_item(finding, "bytes_per_open", each, "B");
     (void)snprintf(finding->change, sizeof(finding->change),
                    "put the data into one file, or few, with an index");
-    (void)snprintf(finding->predict_options, sizeof(finding->predict_options), "--merge-files");
+    (void)snprintf(finding->predict_options, sizeof(finding->predict_options), "--merge-files=1M");
 }
 
 const struct wio_finding_kind wio_finding_many_files = {.kind = "many_small_files",

@@ -37,6 +37,8 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     wio_finding_item(finding, "misaligned", (double)group->pattern.misaligned, "");
     (void)snprintf(finding->change, sizeof(finding->change),
                    "align the parts of the ranks with blocks (or stripes) of the file system");
+    finding->no_gain = "what ranks that share a block cost each other is up to the file system: "
+                       "no trace and no model tells";
 }
 
 const struct wio_finding_kind wio_finding_misaligned = {.kind = "misaligned",

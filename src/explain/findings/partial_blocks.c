@@ -35,6 +35,8 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     wio_finding_item(finding, "partial_writes", (double)group->pattern.partial, "");
     (void)snprintf(finding->change, sizeof(finding->change),
                    "begin and end writes at multiples of 4 KiB, or write neighbours together");
+    finding->no_gain = "what is read for a block that a write cuts is in no trace, and the model "
+                       "of the page cache takes it for there";
 }
 
 const struct wio_finding_kind wio_finding_partial_blocks = {.kind = "read_modify_write",

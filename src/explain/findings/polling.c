@@ -29,6 +29,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     wio_finding_item(finding, "failed", (double)group->errors, "");
     (void)snprintf(finding->change, sizeof(finding->change),
                    "wait for a message, a FIFO or inotify instead of looking");
+    (void)snprintf(finding->predict_options, sizeof(finding->predict_options), "--no-polling");
 }
 
 const struct wio_finding_kind wio_finding_polling = {.kind = "polling",

@@ -34,6 +34,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     wio_finding_item(finding, "random", (double)group->pattern.random, "");
     (void)snprintf(finding->change, sizeof(finding->change),
                    "sort the requests by offset, or transfer larger parts and pick from memory");
+    (void)snprintf(finding->predict_options, sizeof(finding->predict_options), "--sort=1M");
 }
 
 const struct wio_finding_kind wio_finding_random = {.kind = "random_access",

@@ -338,6 +338,8 @@ static enum wio_status find_gain(struct predictor *predictor, const struct wio_f
     struct wio_gain_change change;
 
     if (!change_of(finding, &change)) {
+        (void)snprintf(gain->why, sizeof(gain->why), "%s",
+                       finding->no_gain != NULL ? finding->no_gain : "");
         return WIO_OK;
     }
     const char *why = predictor->basis == WIO_GAIN_TRACE ? not_in_a_trace(&change) : NULL;

@@ -47,7 +47,16 @@ static bool read_amount(const char *value, uint64_t *amount)
 
 static bool needs_amount(enum wio_change_kind kind)
 {
-    return kind == WIO_CHANGE_FSYNC_EVERY || kind == WIO_CHANGE_AGGREGATE;
+    return kind == WIO_CHANGE_FSYNC_EVERY || kind == WIO_CHANGE_AGGREGATE ||
+           kind == WIO_CHANGE_SORT;
+}
+
+static bool is_right(enum wio_change_kind kind, uint64_t amount)
+{
+    if (kind == WIO_CHANGE_MERGE_FILES) {
+        return true; /* with one or without */
+    }
+    return needs_amount(kind) == (amount > 0);
 }
 
 bool wio_gain_change_read(const char *options, struct wio_gain_change *change_out)
@@ -59,8 +68,7 @@ bool wio_gain_change_read(const char *options, struct wio_gain_change *change_ou
         const char *value = value_of(options, wio_change_name((enum wio_change_kind)kind));
         if (value != NULL) {
             change->kind = (enum wio_change_kind)kind;
-            return read_amount(value, &change->amount) &&
-                   needs_amount(change->kind) == (change->amount > 0);
+            return read_amount(value, &change->amount) && is_right(change->kind, change->amount);
         }
     }
     change_out->is_setting = true;

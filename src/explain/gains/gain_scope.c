@@ -9,12 +9,14 @@
 
 /* What the scope of a kind of change is restricted by. */
 static const struct {
-    bool sites; /* call sites, operations and threads */
+    bool threads;
+    bool sites; /* call sites and operations */
     bool paths;
 } restricted[WIO_CHANGE_COUNT] = {
-    [WIO_CHANGE_REMOVE] = {true, true},       [WIO_CHANGE_FSYNC_EVERY] = {true, true},
-    [WIO_CHANGE_AGGREGATE] = {true, true},    [WIO_CHANGE_COLLECTIVE] = {false, true},
-    [WIO_CHANGE_MERGE_FILES] = {false, true}, [WIO_CHANGE_BALANCE] = {false, false},
+    [WIO_CHANGE_REMOVE] = {true, true, true},        [WIO_CHANGE_FSYNC_EVERY] = {true, true, true},
+    [WIO_CHANGE_AGGREGATE] = {true, true, true},     [WIO_CHANGE_COLLECTIVE] = {false, false, true},
+    [WIO_CHANGE_MERGE_FILES] = {false, false, true}, [WIO_CHANGE_BALANCE] = {false, false, false},
+    [WIO_CHANGE_NO_POLLING] = {true, false, false},  [WIO_CHANGE_SORT] = {true, true, true},
 };
 
 /* Sorted, each once. */
@@ -160,10 +162,12 @@ enum wio_status wio_gain_scope_init(struct wio_gain_scope *scope, const struct w
     if (restricted[kind].paths) {
         WIO_TRY(add_paths(scope, steps, finding));
     }
+    if (restricted[kind].threads) {
+        WIO_TRY(add_streams(scope, steps, finding));
+    }
     if (!restricted[kind].sites) {
         return WIO_OK;
     }
-    WIO_TRY(add_streams(scope, steps, finding));
     WIO_TRY(add_ops(scope, steps, finding));
     return add_sources(scope, steps, finding);
 }

@@ -17,6 +17,8 @@ static const struct {
     [WIO_CHANGE_COLLECTIVE] = {"collective", wio_change_collective},
     [WIO_CHANGE_MERGE_FILES] = {"merge-files", wio_change_merge_files},
     [WIO_CHANGE_BALANCE] = {"balance", wio_change_balance},
+    [WIO_CHANGE_NO_POLLING] = {"no-polling", wio_change_no_polling},
+    [WIO_CHANGE_SORT] = {"sort", wio_change_sort},
 };
 
 const char *wio_change_name(enum wio_change_kind kind)

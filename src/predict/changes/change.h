@@ -34,8 +34,12 @@ enum wio_change_kind {
                                of a process before its close or before another process reads it */
     WIO_CHANGE_AGGREGATE,   /* amount = bytes: adjacent transfers become one of up to so many */
     WIO_CHANGE_COLLECTIVE,  /* one aggregator per host performs contiguous parts */
-    WIO_CHANGE_MERGE_FILES, /* open, close and stat once per process and directory */
+    WIO_CHANGE_MERGE_FILES, /* open, close and stat once per process and directory; amount = bytes:
+                               their transfers as one of up to so many, 0: as they are */
     WIO_CHANGE_BALANCE,     /* the bytes of a phase split evenly over the ranks */
+    WIO_CHANGE_NO_POLLING,  /* waits for a file end when it is there: polls are left away */
+    WIO_CHANGE_SORT,        /* amount = bytes: transfers by offset, those together one of up to so
+                               many */
     WIO_CHANGE_COUNT
 };
 

@@ -5,9 +5,7 @@
  * transfer of the other kind, or to another place, of the same file.
  */
 #include "base/cleanup.h"
-#include "ops/calls.h"
-#include "predict/changes/change_work.h"
-#include "schedule/sync.h"
+#include "predict/changes/change_ends.h"
 
 /* So many files of a thread are written side by side; with more the one used least lately ends. */
 #define OPEN_MAX 64
@@ -27,7 +25,7 @@ struct aggregating {
     struct run open[OPEN_MAX];
     uint32_t count;
     uint32_t stream;
-    size_t act; /* of the stream */
+    struct wio_change_giving giving;
     uint64_t now;
 };
 
@@ -102,41 +100,18 @@ static enum wio_status see_transfer(struct aggregating *all, const struct wio_ev
     return WIO_OK;
 }
 
-/* Does another thread wait for something that this one gives up to this event? */
-static bool has_given(struct aggregating *all, const struct wio_event *event)
-{
-    const struct wio_waits *waits = &all->work->program->waits;
-    bool is_given = false;
-    for (; all->act < waits->first[all->stream + 1] && waits->acts[all->act].seq <= event->seq;
-         all->act++) {
-        unsigned kind = waits->acts[all->act].kind;
-        is_given |= kind == WIO_ACT_GIVE || kind == WIO_ACT_ENTER || kind == WIO_ACT_PUT ||
-                    kind == WIO_ACT_GIVE_END;
-    }
-    return is_given;
-}
-
-static bool is_lock(const struct wio_event *event)
-{
-    enum wio_class cls = wio_op_class(event->op);
-    return cls == WIO_CLASS_LOCK || (cls == WIO_CLASS_FCNTL && event->arg[0] >= 5) ||
-           wio_lock_step_of(event) != WIO_LOCK_NONE;
-}
-
 static enum wio_status see_other(struct aggregating *all, const struct wio_event *event)
 {
-    enum wio_class cls = wio_op_class(event->op);
-    if (is_lock(event) || cls == WIO_CLASS_SYNC) {
+    switch (wio_change_ends(event)) {
+    case WIO_CHANGE_ENDS_ALL:
         return end_all(all);
+    case WIO_CHANGE_ENDS_FILE:
+        WIO_TRY(end_of(all, event->path2));
+        return end_of(all, event->path);
+    case WIO_CHANGE_ENDS_NOTHING:
+        break;
     }
-    bool is_of_file = cls == WIO_CLASS_CLOSE || cls == WIO_CLASS_READ || cls == WIO_CLASS_WRITE ||
-                      cls == WIO_CLASS_COPY || cls == WIO_CLASS_SIZE || cls == WIO_CLASS_UNLINK ||
-                      cls == WIO_CLASS_RENAME || cls == WIO_CLASS_MAP;
-    if (!is_of_file) {
-        return WIO_OK;
-    }
-    WIO_TRY(end_of(all, event->path2));
-    return end_of(all, event->path);
+    return WIO_OK;
 }
 
 static enum wio_status see(void *arg, const struct wio_event *event)
@@ -146,9 +121,8 @@ static enum wio_status see(void *arg, const struct wio_event *event)
     if (event->stream != all->stream) {
         WIO_TRY(end_all(all));
         all->stream = event->stream;
-        all->act = all->work->program->waits.first[event->stream];
     }
-    if (has_given(all, event)) {
+    if (wio_change_gives(&all->giving, all->work, event)) {
         WIO_TRY(end_all(all));
     }
     uint64_t bytes = wio_change_moves(all->work->program, event, &is_write);
@@ -160,7 +134,7 @@ static enum wio_status see(void *arg, const struct wio_event *event)
 
 enum wio_status wio_change_aggregate(struct wio_change_work *work)
 {
-    struct aggregating all = {.work = work, .act = work->program->waits.first[0]};
+    struct aggregating all = {.work = work, .giving = {UINT32_MAX, 0}};
     WIO_TRY(wio_change_read(work, false, NULL, 0, see, &all));
     return end_all(&all);
 }

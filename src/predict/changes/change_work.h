@@ -60,5 +60,7 @@ wio_change_fn wio_change_aggregate;
 wio_change_fn wio_change_collective;
 wio_change_fn wio_change_merge_files;
 wio_change_fn wio_change_balance;
+wio_change_fn wio_change_no_polling;
+wio_change_fn wio_change_sort;
 
 #endif

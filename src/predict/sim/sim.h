@@ -126,6 +126,7 @@ struct sim_change {
     const struct wio_edit_list *list; /* or NULL */
     const struct wio_edit *range;     /* of an event with another range, or NULL */
     uint64_t drop_end;                /* events before this one do nothing */
+    uint64_t skip_end;                /* the time before these does not pass */
     uint32_t next;                    /* of the edits */
     uint32_t added;                   /* operations of it that are begun */
     bool is_busy;                     /* it waits for one of them */
@@ -459,6 +460,9 @@ void sim_fit_fini(struct sim *sim);
 
 /* ---- sim_edit.c: changes of a program ---- */
 
+/* Of the time before the event so many ns do not pass; UINT64_MAX: nothing of it does. Once for
+ * each event, before sim_edit_before. */
+uint64_t sim_edit_skips(struct sim_thread *thread, const struct wio_event *event);
 /* Before the event: what is done besides. Sets the next phase; *go_on: it comes at once. */
 WIO_MUST_CHECK enum wio_status sim_edit_before(struct sim *sim, struct sim_thread *thread,
                                                const struct wio_event *event, bool *go_on,

@@ -47,6 +47,8 @@ static enum wio_status follow(struct sim *sim, struct sim_thread *thread,
 {
     *go_on = true;
     switch ((enum wio_edit_kind)edit->kind) {
+    case WIO_EDIT_SKIP: /* was followed before the event */
+        break;
     case WIO_EDIT_WAIT:
         *go_on = false;
         begin_wait(sim, thread, edit);
@@ -68,6 +70,22 @@ static enum wio_status follow(struct sim *sim, struct sim_thread *thread,
     }
     thread->change.next++;
     return WIO_OK;
+}
+
+uint64_t sim_edit_skips(struct sim_thread *thread, const struct wio_event *event)
+{
+    const struct wio_edit_list *list = thread->change.list;
+    const struct wio_edit *edit = list != NULL && thread->change.next < list->count
+                                      ? &list->items[thread->change.next]
+                                      : NULL;
+    bool is_here = edit != NULL && edit->kind == WIO_EDIT_SKIP && edit->seq == event->seq;
+    if (is_here && edit->last > edit->seq) {
+        thread->change.skip_end = edit->last + 1;
+    }
+    if (event->seq < thread->change.skip_end) {
+        return UINT64_MAX;
+    }
+    return is_here ? edit->size : 0;
 }
 
 enum wio_status sim_edit_before(struct sim *sim, struct sim_thread *thread,

@@ -19,9 +19,23 @@ static uint64_t computed_ns(const struct sim *sim, const struct sim_thread *thre
                     : 0;
 }
 
+/* Time passes up to the event, as far as no change leaves that away. How much of it is computing.
+ */
+static uint64_t pass_time(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
+{
+    uint64_t skipped_ns = sim_edit_skips(thread, event);
+    uint64_t computed = skipped_ns == 0 ? computed_ns(sim, thread, event) : 0;
+    uint64_t until_ns = event->t_ns > skipped_ns ? event->t_ns - skipped_ns : 0;
+    uint64_t work_ns = wio_gap_compute(&thread->gap, until_ns, computed);
+    if (skipped_ns > 0) {
+        wio_gap_skip(&thread->gap, event->t_ns);
+    }
+    return work_ns;
+}
+
 bool sim_phase_reach(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
-    uint64_t work_ns = wio_gap_compute(&thread->gap, event->t_ns, computed_ns(sim, thread, event));
+    uint64_t work_ns = pass_time(sim, thread, event);
     thread->phase = work_ns > 0 ? SIM_COMPUTE : SIM_EDIT;
     thread->taken.is_any = false;
     thread->taken.is_held = false;

@@ -284,6 +284,87 @@ static void each_host_has_a_part(void **state)
 
 /* ---- in general ---- */
 
+/* ---- --merge-files=SIZE ---- */
+
+#define SMALL(t, name)                                                                             \
+    "open t=" #t "000 dur=500 path=/d/" #name " a0=0 res=3\n"                                      \
+    "write t=" #t "500 dur=100 fd=3 path=/d/" #name " off=0 size=30\n"                             \
+    "close t=" #t "700 dur=100 fd=3 path=/d/" #name "\n"
+
+static void files_of_a_directory_are_written_at_once(void **state)
+{
+    (void)state;
+    change(WIO_CHANGE_MERGE_FILES, 0);
+    predict(SMALL(1, a) SMALL(2, b) SMALL(3, c) SMALL(4, d));
+    uint64_t writes_and_one_file = try.result.all.ops;
+    assert_int_equal(try.result.all.bytes_written, 120);
+    changes[0].amount = 100;
+    predict(SMALL(1, a) SMALL(2, b) SMALL(3, c) SMALL(4, d));
+    assert_int_equal(try.result.all.ops, writes_and_one_file - 2); /* 90 bytes, and 30 */
+    assert_int_equal(try.result.all.bytes_written, 120);
+    changes[0].amount = 1000;
+    predict(SMALL(1, a) "fsync t=1900 dur=10 fd=9 path=/e res=0\n" SMALL(2, b));
+    assert_int_equal(try.result.all.bytes_written, 60); /* a sync ends what is gathered */
+}
+
+/* ---- --sort ---- */
+
+#define READ(t, offset, size)                                                                      \
+    "pread t=" #t " dur=1000 fd=3 path=/a off=" #offset " size=" #size "\n"
+
+static void transfers_are_made_by_offset(void **state)
+{
+    (void)state;
+    change(WIO_CHANGE_SORT, 100);
+    predict(WRITE(1000, 60, 30) WRITE(3000, 0, 30) WRITE(5000, 90, 30) WRITE(7000, 30, 30));
+    /* [0, 90) and [90, 120), at the time of the last two; computing of 1 us between all stays */
+    assert_int_equal(try.result.all.ops, 2);
+    assert_int_equal(try.result.all.bytes_written, 120);
+    assert_us(try.ends_s[0], 1 + 1 + 1 + 90);
+    assert_us(try.ends_s[1], 1 + 1 + 1 + 90 + 1 + 30);
+    predict(WRITE(1000, 60, 30) WRITE(3000, 0, 30)); /* a hole */
+    assert_int_equal(try.result.all.ops, 2);
+    predict(WRITE(1000, 30, 30) "fsync t=2500 dur=100 fd=3 path=/a res=0\n" WRITE(3000, 0, 30));
+    assert_int_equal(try.result.all.ops, 3); /* a sync comes between */
+}
+
+static void reads_go_over_small_holes(void **state)
+{
+    (void)state;
+    change(WIO_CHANGE_SORT, 100);
+    predict(READ(1000, 60, 30) READ(3000, 0, 30));
+    assert_int_equal(try.result.all.ops, 1); /* 60 of 90 bytes were asked for */
+    predict(READ(1000, 90, 10) READ(3000, 0, 30));
+    assert_int_equal(try.result.all.ops, 2); /* 40 of 100 */
+    predict(READ(1000, 90, 30) READ(3000, 0, 60));
+    assert_int_equal(try.result.all.ops, 2); /* more than 100 */
+    predict(READ(1000, 0, 30) READ(3000, 0, 30) READ(5000, 10, 10));
+    assert_int_equal(try.result.all.ops, 1); /* the same again */
+}
+
+/* ---- --no-polling ---- */
+
+/* Process 10 makes a file 1,000 us after its begin; process 20 looks for it, sleeps 4,000 us, finds
+ * it and goes on. */
+static void a_thread_goes_on_when_the_file_is_there(void **state)
+{
+    (void)state;
+    static const char script[] =
+        TWO "pwrite stream=0 t=0 dur=900000 fd=3 path=/b off=0 size=900\n"
+            "open stream=0 t=900000 dur=100000 path=/a a0=0x41 res=4\n"
+            "access stream=1 t=10000 dur=1000 path=/a err=2\n"
+            "access stream=1 t=4011000 dur=1000 path=/a err=2\n"
+            "access stream=1 t=8012000 dur=1000 path=/a res=0\n"
+            "pwrite stream=1 t=8013000 dur=7000 fd=3 path=/c off=0 size=7\n"
+            "edge 0:1 1:2 evidence=poll\n"
+            "poll-loop 1:0 2\n";
+    predict(script);
+    assert_true(try.result.all.total_s > 4e-3);
+    change(WIO_CHANGE_NO_POLLING, 0);
+    predict(script);
+    assert_true(try.result.all.total_s >= 1007e-6 && try.result.all.total_s < 1050e-6);
+}
+
 static void a_change_holds_within_its_scope(void **state)
 {
     (void)state;
@@ -351,6 +432,10 @@ int main(void)
         TRY(phases_are_balanced_by_themselves),
         TRY(one_rank_of_a_host_performs),
         TRY(each_host_has_a_part),
+        TRY(files_of_a_directory_are_written_at_once),
+        TRY(transfers_are_made_by_offset),
+        TRY(reads_go_over_small_holes),
+        TRY(a_thread_goes_on_when_the_file_is_there),
         TRY(a_change_holds_within_its_scope),
         TRY(a_part_of_what_is_removed_stays),
         TRY(a_part_of_what_is_removed_stays),
