@@ -26,6 +26,7 @@ _whyio_values()
             fi
             ;;
         --sort) echo "time duration" ;;
+        --edges) echo "later now" ;;
         --causal) echo "observe throttle off" ;;
         --pattern) echo "disjoint random same opposite" ;;
         --method) echo "priority trace" ;;

@@ -148,13 +148,34 @@ static enum wio_status still_runs(const struct wio_trace *trace, struct wio_erro
                          "run, and the trace changes");
 }
 
+/* WIO_ERR_IO: the directory cannot be written, or has no room. */
+static enum wio_status store_in_directory(struct wio_trace *trace,
+                                          const struct wio_join_tables *tables,
+                                          const struct wio_join_result *result,
+                                          struct wio_error *err)
+{
+    struct wio_edge_writer *writer = NULL;
+    struct wio_error cause = WIO_ERROR_INIT;
+    enum wio_status status = wio_edge_writer_create(trace, &writer, &cause);
+    if (status == WIO_OK) {
+        status = wio_join_store(trace, tables, result, writer, &cause);
+        if (status != WIO_OK) {
+            wio_edge_writer_abandon(writer);
+        }
+    }
+    status = status == WIO_OK ? wio_edge_writer_finish(writer, NULL, &cause) : status;
+    if (status == WIO_ERR_IO) {
+        return status;
+    }
+    return status == WIO_OK ? wio_trace_find_edges(trace, err) : wio_error_pass(err, &cause);
+}
+
 /* New ones are those of the trace that this process has made: whose its directory is does not
  * matter, as some file systems make all files one user's. */
 static enum wio_status store(struct wio_trace *trace, const struct wio_join_params *params,
                              const struct wio_join_tables *tables,
                              const struct wio_join_result *result, struct wio_error *err)
 {
-    struct wio_edge_writer *writer = NULL;
     struct wio_trace_info info;
     wio_trace_get_info(trace, &info);
     bool is_wanted = !params->in_memory && !params->observed_only;
@@ -167,16 +188,13 @@ static enum wio_status store(struct wio_trace *trace, const struct wio_join_para
     if (kept != WIO_OK && params->held != NULL) {
         return kept; /* they would be lost */
     }
-    if (!is_stored || kept != WIO_OK || wio_edge_writer_create(trace, &writer, NULL) != WIO_OK) {
-        return store_in_memory(trace, tables, result, err);
+    if (is_stored && kept == WIO_OK) {
+        enum wio_status status = store_in_directory(trace, tables, result, err);
+        if (status != WIO_ERR_IO) {
+            return status;
+        }
     }
-    enum wio_status status = wio_join_store(trace, tables, result, writer, err);
-    if (status != WIO_OK) {
-        wio_edge_writer_abandon(writer);
-        return status;
-    }
-    WIO_TRY(wio_edge_writer_finish(writer, NULL, err));
-    return wio_trace_find_edges(trace, err);
+    return store_in_memory(trace, tables, result, err);
 }
 
 /* Without the events that were dropped a release may be missing, and another one be taken for it.
@@ -218,6 +236,14 @@ static enum wio_status join(struct wio_trace *trace, const struct wio_join_param
     return status;
 }
 
+static enum wio_status find_and_join(struct wio_trace *trace, const struct wio_join_params *params,
+                                     struct wio_join_tables *tables, struct wio_error *err)
+{
+    WIO_TRY(wio_join_find_paths(tables, trace, err));
+    WIO_TRY(wio_join_find_fifos(tables, trace, err));
+    return join(trace, params, tables, err);
+}
+
 enum wio_status wio_join(struct wio_trace *trace, const struct wio_join_params *params,
                          struct wio_error *err)
 {
@@ -229,9 +255,11 @@ enum wio_status wio_join(struct wio_trace *trace, const struct wio_join_params *
     WIO_TRY(check_evidence(trace, err));
     struct wio_join_tables tables;
     enum wio_status status = wio_join_tables_init(&tables, trace);
-    status = status == WIO_OK ? wio_join_find_paths(&tables, trace, err) : no_memory(err);
-    status = status == WIO_OK ? wio_join_find_fifos(&tables, trace, err) : status;
-    status = status == WIO_OK ? join(trace, params, &tables, err) : status;
+    if (status != WIO_OK) {
+        status = no_memory(err);
+    } else if (!params->clocks_only || tables.hosts > 1) {
+        status = find_and_join(trace, params, &tables, err);
+    }
     wio_join_tables_fini(&tables);
     return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From a recorded trace to stored edges: derive them from the events, reduce them, store them in
- * the trace directory. `record` does so once the trace is sealed, commands that need edges for
- * traces that have none.
+ * the trace directory. The first command that needs edges does so; `record` where the times of all
+ * events depend on it, as those of several hosts do, or where it is asked to (--edges=now).
  */
 #ifndef WIO_EDGES_EDGES_H
 #define WIO_EDGES_EDGES_H
@@ -20,6 +20,7 @@ struct wio_join_params {
     void *progress_arg;
     bool in_memory;     /* do not write into the directory */
     bool observed_only; /* .. and leave out what was found by holding */
+    bool clocks_only;   /* nothing is done unless the clocks of several hosts are to be corrected */
     /* Found by holding just now: stored as trace.held, in place of what was there. NULL = as
      * stored, if there is something. */
     const struct wio_held *held;
@@ -29,8 +30,9 @@ struct wio_join_params {
  * Give the trace its edges, unless it has some: wio_trace_edges() is not NULL afterwards, and the
  * clocks of several hosts are corrected. Edges are derived from the events, and those that were
  * found by holding added; how many of these fit no longer is told in the notes. Where the directory
- * cannot be written, or the program still runs, the edges live as long as `trace`. Nothing may read
- * the trace meanwhile.
+ * cannot be written or is full, or the program still runs, the edges live as long as `trace`.
+ * Nothing may read the trace meanwhile. Several processes may do so at once: each writes a file of
+ * its own, and the last one gets the name.
  *
  * WIO_ERR_FORMAT for a trace in which events were dropped (it is no evidence) and for edges that
  * form a cycle (the message names them). Memory: about 64 bytes per edge.

@@ -174,7 +174,8 @@ static enum wio_status seal(struct plan *plan, struct wio_supervision *supervisi
     return WIO_OK;
 }
 
-/* Infer edges: once per trace, by its last recorder; throttled runs are inferred together. */
+/* Infer edges, where that does not wait for a command that needs them: once per trace, by its last
+ * recorder; throttled runs are inferred together. */
 static enum wio_status join(const struct plan *plan, const struct wio_record_result *result,
                             struct wio_error *err)
 {
@@ -183,6 +184,7 @@ static enum wio_status join(const struct plan *plan, const struct wio_record_res
         .struct_size = sizeof(join_params),
         .progress = params->progress,
         .progress_arg = params->progress_arg,
+        .clocks_only = !params->edges_now,
     };
     if (!params->causal || params->board != NULL || result->seal_error.status != WIO_OK) {
         return WIO_OK;

@@ -49,6 +49,8 @@ struct wio_record_params {
     bool mpi_internals;
     bool mmap_pages; /* which pages of mapped files are written */
     bool causal;     /* synchronisation too */
+    bool edges_now;  /* derive the edges when all is sealed; else the first command that needs them
+                        does, unless the times of several hosts depend on them */
     const char
         *board; /* of a throttled run: throttle/control/control_block.h; NULL = without holds */
     /* The command is a launcher, behind which there are recorders that are directed from here:

@@ -235,7 +235,7 @@ static enum wio_status dump(struct dump_args *args, struct wio_error *err)
     if (args->is_annotated) {
         find_edges(trace, &args->trace.common);
     } else {
-        cmd_trace_tell_edges(trace);
+        cmd_trace_tell_edges(trace, NULL);
     }
     wio_wanted_apply(&args->wanted, &params.filter);
     cmd_progress_init(&progress, "dumping", &args->trace.common);

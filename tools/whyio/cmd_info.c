@@ -92,6 +92,17 @@ static void sources_cleanup(struct wio_sources **sources)
     wio_sources_destroy(*sources);
 }
 
+/* Edges first: they correct the clocks of several hosts. */
+static enum wio_status open_trace(const struct args *args, struct wio_trace **trace_out,
+                                  struct wio_error *reason, struct wio_error *err)
+{
+    WIO_TRY(cmd_trace_open(args->trace.dir, &args->trace.common, trace_out, err));
+    if (!args->is_index_only) {
+        cmd_trace_join_observed(*trace_out, &args->trace.common, reason);
+    }
+    return WIO_OK;
+}
+
 /* What only the events tell. */
 static enum wio_status read_events(const struct args *args, const struct wio_trace *trace,
                                    struct wio_digest **digest_out, struct wio_error *err)
@@ -119,6 +130,7 @@ int cmd_info(int argc, char **argv)
     WIO_CLEANUP(digest_cleanup) struct wio_digest *digest = NULL;
     WIO_CLEANUP(sources_cleanup) struct wio_sources *sources = NULL;
     struct wio_error err = WIO_ERROR_INIT;
+    struct wio_error reason = WIO_ERROR_INIT;
     struct args args = {.rows = DEFAULT_ROWS};
 
     int wrong = cmd_parse(&argp, argc, argv, 0, &args);
@@ -126,13 +138,13 @@ int cmd_info(int argc, char **argv)
         return wrong;
     }
     cmd_expect_many_files();
-    if (cmd_trace_open(args.trace.dir, &args.trace.common, &trace, &err) != WIO_OK ||
+    if (open_trace(&args, &trace, &reason, &err) != WIO_OK ||
         wio_summary_create(trace, &summary, &err) != WIO_OK ||
         read_events(&args, trace, &digest, &err) != WIO_OK ||
         wio_sources_create(trace, &sources, &err) != WIO_OK) {
         return cmd_fail(&err);
     }
-    cmd_trace_tell_edges(trace);
+    cmd_trace_tell_edges(trace, &reason);
     const struct wio_report_info report = {
         args.trace.dir, summary, digest, sources, args.has_histograms, (uint32_t)args.rows};
     if (args.trace.common.format == CMD_FORMAT_JSON) {

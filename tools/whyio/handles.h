@@ -13,12 +13,19 @@
 WIO_MUST_CHECK enum wio_status cmd_trace_open(const char *dir, const struct cmd_options *options,
                                               struct wio_trace **trace_out, struct wio_error *err);
 
-/* Tell of edges that cannot be read: for commands that show a trace without them, too. */
-void cmd_trace_tell_edges(const struct wio_trace *trace);
+/* Tell of edges that cannot be read or, where `reason` (NULL: none) is an error, derived: for
+ * commands that show a trace without them, too. */
+void cmd_trace_tell_edges(const struct wio_trace *trace, const struct wio_error *reason);
 
 /* wio_join with a bar: the trace has edges afterwards. */
 WIO_MUST_CHECK enum wio_status
 cmd_trace_join(struct wio_trace *trace, const struct cmd_options *options, struct wio_error *err);
+
+/* The same for a command that shows edges beside much else: only where the recorder observed how
+ * threads wait for each other, no event was dropped and the program has ended. Otherwise there are
+ * edges if some are stored. What went wrong is left in *reason_out, whose status is WIO_OK else. */
+void cmd_trace_join_observed(struct wio_trace *trace, const struct cmd_options *options,
+                             struct wio_error *reason_out);
 
 static inline void cmd_trace_cleanup(struct wio_trace **trace)
 {

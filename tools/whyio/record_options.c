@@ -10,6 +10,7 @@
 enum {
     OPTION_FORCE = CMD_OPTION_FIRST,
     OPTION_CAUSAL,
+    OPTION_EDGES,
     OPTION_HOSTS,
     OPTION_METHOD,
     OPTION_PERIOD,
@@ -35,6 +36,10 @@ static const struct argp_option argp_options[] = {
      "How to find out which operation waits for which: observe (default), throttle (run COMMAND "
      "several times "
      "and hold its I/O too), off",
+     0},
+    {"edges", OPTION_EDGES, "WHEN", 0,
+     "When to derive from what was recorded which operation waits for which: later (default, by "
+     "the first command that needs it) or now (before record ends)",
      0},
     {"hosts", OPTION_HOSTS, "HOST,..", OPTION_ARG_OPTIONAL,
      "With --causal=throttle: COMMAND is a launcher, and starts 'whyio record -- PROGRAM' on "
@@ -88,6 +93,14 @@ static void parse_causal(struct record_options *options, const char *arg, struct
     options->record.causal = options->is_throttle || strcmp(arg, "observe") == 0;
     if (!options->record.causal && strcmp(arg, "off") != 0) {
         argp_error(state, "'%s' is no way to find causes: expected observe, throttle or off", arg);
+    }
+}
+
+static void parse_edges(struct record_options *options, const char *arg, struct argp_state *state)
+{
+    options->record.edges_now = strcmp(arg, "now") == 0;
+    if (!options->record.edges_now && strcmp(arg, "later") != 0) {
+        argp_error(state, "'%s' is no time to find edges: expected later or now", arg);
     }
 }
 
@@ -250,6 +263,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_CAUSAL:
         parse_causal(options, arg, state);
+        return 0;
+    case OPTION_EDGES:
+        parse_edges(options, arg, state);
         return 0;
     case OPTION_STACKS:
         parse_stacks(options, arg, state);

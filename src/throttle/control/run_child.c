@@ -86,6 +86,7 @@ static _Noreturn void record_in_child(const struct wio_rerun *rerun,
     struct wio_record_params own = *params;
     own.ended = note_sealing;
     own.ended_arg = shared;
+    own.edges_now = true; /* what is held next depends on them */
     if (params->is_part) {
         end_with_parent(parent);
     }

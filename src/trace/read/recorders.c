@@ -25,6 +25,8 @@ enum wio_status wio_trace_recorder(const struct wio_trace *trace, uint32_t i,
                             &info_out->kernel_bytes));
     WIO_TRY(wio_reader_meta(segment, WIO_SEGMENT_META_MACHINE, &info_out->machine,
                             &info_out->machine_bytes));
+    WIO_TRY(wio_reader_meta(segment, WIO_SEGMENT_META_OPTIONS, &info_out->options,
+                            &info_out->options_bytes));
     return wio_reader_meta(segment, WIO_SEGMENT_META_MOUNTS, &info_out->mounts,
                            &info_out->mounts_bytes);
 }
@@ -58,6 +60,22 @@ bool wio_recorder_fact(const struct wio_recorder_info *info, const char *name, u
             return read_number(line + length + 1, stop, out);
         }
         line = stop < end ? stop + 1 : end;
+    }
+    return false;
+}
+
+bool wio_recorder_has_option(const struct wio_recorder_info *info, const char *name)
+{
+    size_t length = strlen(name);
+    const char *word = info->options;
+    const char *end = word + info->options_bytes;
+    while (word < end) {
+        const char *stop = memchr(word, ' ', (size_t)(end - word));
+        stop = stop != NULL ? stop : end;
+        if ((size_t)(stop - word) == length && memcmp(word, name, length) == 0) {
+            return true;
+        }
+        word = stop < end ? stop + 1 : end;
     }
     return false;
 }

@@ -15,10 +15,12 @@ struct wio_recorder_info {
     const char *mounts;  /* lines of mountinfo; empty with --anonymize */
     const char *kernel;  /* "Linux 6.1.0 x86_64" */
     const char *machine; /* lines of what the machine said of itself: wio_recorder_fact */
+    const char *options; /* words: wio_recorder_has_option */
     size_t host_bytes;
     size_t mounts_bytes;
     size_t kernel_bytes;
     size_t machine_bytes;
+    size_t options_bytes;
 };
 
 /* One for each segment. */
@@ -28,5 +30,7 @@ WIO_MUST_CHECK enum wio_status wio_trace_recorder(const struct wio_trace *trace,
                                                   struct wio_recorder_info *info_out);
 /* The number of a name of R-META-1; false where the recorder has not told it. */
 bool wio_recorder_fact(const struct wio_recorder_info *info, const char *name, uint64_t *out);
+/* Whether the recorder worked with an option: "causal" (R-META-2). */
+bool wio_recorder_has_option(const struct wio_recorder_info *info, const char *name);
 
 #endif

@@ -14,7 +14,7 @@ import graph
 
 def record(program, scene):
     trace = scene + ".whyio"
-    subprocess.run([os.environ["WHYIO"], "record", "-q", "-o", trace, "--", program, scene], check=True)
+    subprocess.run([os.environ["WHYIO"], "record", "-q", "--edges=now", "-o", trace, "--", program, scene], check=True)
     subprocess.run([os.environ["WHYIO"], "check", "-q", trace], check=True,
                    stdout=subprocess.DEVNULL)
     assert os.path.exists(os.path.join(trace, "trace.edges")), "record has stored no edges"

@@ -3,6 +3,8 @@
  * Preloaded into whyio, makes calls of libc fail or wait:
  *   HINDER_REMOVE=SUFFIX   unlinkat and renameat of a name that ends so fail with EPERM
  *   HINDER_WRITE=PREFIX    openat with O_CREAT of a name that begins so fails with ENOSPC
+ *   HINDER_NAME=SUFFIX     the first renameat of a name that ends so waits as HINDER_WAIT does
+ *   HINDER_FLUSH=1         fsync fails with ENOSPC
  *   HINDER_ALLOC=N         the N-th allocation fails
  *   HINDER_OPEN=SUFFIX     before the HINDER_NTH-th openat of a name that ends so, the same wait as
  *   HINDER_WAIT=SUFFIX     the first unlinkat or renameat2 of a name that ends so makes the file
@@ -73,6 +75,9 @@ int unlinkat(int dir, const char *name, int flags)
 
 int renameat(int from, const char *name, int to, const char *fresh)
 {
+    if (ends_so(name, "HINDER_NAME")) {
+        wait_here();
+    }
     if (ends_so(name, "HINDER_REMOVE")) {
         errno = EPERM;
         return -1;
@@ -99,6 +104,15 @@ int openat(int dir, const char *name, int flags, ...)
         return -1;
     }
     return (int)syscall(SYS_openat, dir, name, flags, mode);
+}
+
+int fsync(int fd)
+{
+    if (getenv("HINDER_FLUSH") != NULL) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return (int)syscall(SYS_fsync, fd);
 }
 
 static bool fails(void)

@@ -103,6 +103,48 @@ class AtOnce(Sharing):
             self.assert_events(self.info())
             self.assertEqual(self.run_one("check")[0], 0)
 
+    def without_edges(self):
+        self.copy("sealed")
+        os.unlink(os.path.join(self.trace, "trace.edges"))
+
+    def left_over(self):
+        return [name for name in os.listdir(self.trace) if name.endswith(".tmp")]
+
+    def test_edges_are_derived_at_once(self):
+        """Each command has all of them, and one file of them stays."""
+        self.copy("sealed")
+        wanted = self.run_one("edges")
+        for _ in range(ROUNDS):
+            self.without_edges()
+            children = [self.start("edges") for _ in range(COMMANDS)]
+            self.assertEqual([self.end(child) for child in children], [wanted] * COMMANDS)
+            self.assertIn("trace.edges", os.listdir(self.trace))
+            self.assertEqual(self.left_over(), [])
+            self.assertEqual(self.run_one("check")[0], 0)
+
+    def test_a_trace_is_read_while_edges_are_named(self):
+        here, go = self.path("here"), self.path("go")
+        self.without_edges()
+        deriving = self.start("edges", HINDER_NAME=".tmp", HINDER_HERE=here, HINDER_GO=go)
+        seeds.until(lambda: os.path.exists(here) or deriving.poll() is not None)
+        self.assertIsNone(deriving.poll(), "the command came to the place where it is to wait")
+        other = self.run_one("edges")
+        open(go, "wb").close()
+        self.assertEqual(self.end(deriving), other)
+        self.assertEqual(self.left_over(), [])
+        self.assertEqual(self.run_one("edges"), other)
+
+    def test_edges_where_they_cannot_be_stored(self):
+        """They are derived in memory, and nothing is left of the attempt."""
+        self.copy("sealed")
+        wanted = self.run_one("edges")
+        for settings in ({"HINDER_WRITE": "trace.edges"}, {"HINDER_FLUSH": "1"}, {"HINDER_REMOVE": ".tmp"}):
+            self.without_edges()
+            self.assertEqual(self.run_one("edges", **settings), wanted, settings)
+            self.assertNotIn("trace.edges", os.listdir(self.trace))
+            self.assertEqual(self.run_one("edges"), wanted)
+            self.assertEqual(self.left_over(), [])
+
     def paused(self, suffix):
         """A command that seals stops at the first removal or naming of a file that ends so."""
         here, go = self.path("here"), self.path("go")

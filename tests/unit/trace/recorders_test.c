@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* R-META-1: what the machine said of itself. */
+/* R-META-1: what the machine said of itself. R-META-2: the options of the recorder. */
 #include "support/unit.h"
 
 #include <string.h>
@@ -42,11 +42,28 @@ static void what_is_no_number_is_not_known(void **state)
     }
 }
 
+static bool has_option(const char *text, const char *name)
+{
+    const struct wio_recorder_info info = {.options = text, .options_bytes = strlen(text)};
+    return wio_recorder_has_option(&info, name);
+}
+
+static void options_are_whole_words(void **state)
+{
+    (void)state;
+    assert_true(has_option("causal", "causal"));
+    assert_true(has_option("stacks causal ", "causal"));
+    assert_true(has_option("  causal stacks", "causal"));
+    assert_false(has_option("", "causal"));
+    assert_false(has_option("no-causal causality caus", "causal"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_numbers_by_name),
         cmocka_unit_test(what_is_no_number_is_not_known),
+        cmocka_unit_test(options_are_whole_words),
     };
     return WIO_RUN(tests);
 }
