@@ -9,8 +9,11 @@
 
 #include "ops/unseen.h"
 
+/* Names lie in the tables: pointers would be relocated at the start of each recorded process. */
+#define NAME_BYTES 52
+
 static const struct {
-    const char *name;
+    char name[NAME_BYTES];
     enum wio_class cls;
 } ops[] = {
     {"unknown", WIO_CLASS_UNKNOWN},
@@ -20,7 +23,7 @@ static const struct {
 };
 
 static const struct {
-    const char *name;
+    char name[NAME_BYTES];
     enum wio_op op;
 } calls[] = {{"", WIO_OP_unknown},
 #define CALL_ROW(symbol, op) {#symbol, WIO_OP_##op},
@@ -29,7 +32,7 @@ static const struct {
 };
 
 static const struct {
-    const char *name;
+    char name[NAME_BYTES];
     unsigned properties;
 } classes[] = {
     {"unknown", 0},
@@ -37,6 +40,13 @@ static const struct {
 #include <whyio/classes.def>
 #undef WIO_CLASS
 };
+
+#define WIO_OP(name, cls) _Static_assert(sizeof(#name) <= NAME_BYTES, "room for the name");
+#include <whyio/ops.def>
+#undef WIO_OP
+#define CALL_ROW(symbol, op) _Static_assert(sizeof(#symbol) <= NAME_BYTES, "room for the name");
+WIO_CALL_LIST(CALL_ROW)
+#undef CALL_ROW
 
 _Static_assert(sizeof(ops) / sizeof(ops[0]) == WIO_OP_COUNT, "one row per operation");
 _Static_assert(sizeof(calls) / sizeof(calls[0]) == WIO_CALL_COUNT, "one row per call");
