@@ -70,22 +70,24 @@ static enum wio_status seal_init(struct wio_seal *seal, struct wio_error *err)
         size_t bytes = strcspn((const char *)boot.data, "\n");
         (void)snprintf(seal->boot_id, sizeof(seal->boot_id), "%.*s", (int)bytes, boot.data);
     }
+    seal->calls_hash = wio_calls_hash();
     bool is_asked = false;
     WIO_TRY(wio_hide_load(seal->raw.fd, seal->key, &is_asked, err));
     seal->is_hiding = is_asked || seal->params->anonymize;
     return WIO_OK;
 }
 
-static enum wio_status check_calls(const struct wio_seal_ring *ring, struct wio_error *err)
+static enum wio_status check_calls(const struct wio_seal *seal, const struct wio_seal_ring *ring,
+                                   struct wio_error *err)
 {
-    if (ring->header.calls_hash == wio_calls_hash()) {
+    if (ring->header.calls_hash == seal->calls_hash) {
         return WIO_OK;
     }
     return wio_error_set(err, WIO_ERR_UNSUPPORTED, ring->path,
                          offsetof(struct wio_ring_header, calls_hash),
                          "expected the table of calls %08x of this version, found %08x: only the "
                          "version that recorded can seal this ring",
-                         wio_calls_hash(), ring->header.calls_hash);
+                         seal->calls_hash, ring->header.calls_hash);
 }
 
 /* Its events come later, or have come: its strings are those of its children, too (R-STRING-2). */
@@ -137,7 +139,7 @@ static enum wio_status take_ring(struct wio_seal *seal, struct wio_seal_ring *ri
     if (ring->is_blank) {
         return WIO_OK;
     }
-    WIO_TRY(check_calls(ring, err));
+    WIO_TRY(check_calls(seal, ring, err));
     struct wio_error fault = WIO_ERROR_INIT;
     work.chunk = calloc(1, sizeof(*work.chunk));
     if (work.chunk == NULL) {

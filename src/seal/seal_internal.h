@@ -170,6 +170,7 @@ struct wio_seal {
     bool is_hiding; /* names */
     bool is_held;   /* a recorder is at work */
     uint8_t key[WIO_HIDE_KEY_BYTES];
+    uint32_t calls_hash;   /* of this version */
     char boot_id[40];      /* of this machine, "" = unknown */
     char base_boot_id[40]; /* of the clock of base_mono_ns */
     uint64_t base_unix_ns;
