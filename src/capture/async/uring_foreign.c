@@ -10,10 +10,12 @@
 #include "base/fmt.h"
 #include "capture/async/uring.h"
 #include "capture/async/uring_foreign.h"
+#include "capture/core/own_fds.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 
 #define COUNTED_MAX 64u
+#define LOW_NUMBERS 256
 
 /* What was counted of a ring, by the number of its inode: each has its own. A child by fork has the
  * table of its parent. */
@@ -107,12 +109,26 @@ static void count_ring(int fd)
     ring->requests = requests;
 }
 
-static void look_at(const struct directory_entry *entry)
+/* A ring is of no type that stat(2) knows, as little else: to ask for a name takes ten times as
+ * long. False: not open. */
+static bool look_at(int fd)
+{
+    struct stat st;
+    if (raw_fstat(fd, &st) < 0) {
+        return false;
+    }
+    if ((st.st_mode & S_IFMT) == 0 && cap_uring_is_ring(fd)) {
+        count_ring(fd);
+    }
+    return true;
+}
+
+static void look_at_entry(const struct directory_entry *entry)
 {
     const char *at = entry->name;
     uint64_t fd = 0;
-    if (wio_scan_u64(&at, &fd) && fd <= INT32_MAX && cap_uring_is_ring((int)fd)) {
-        count_ring((int)fd);
+    if (wio_scan_u64(&at, &fd) && fd <= INT32_MAX) {
+        (void)look_at((int)fd);
     }
 }
 
@@ -123,9 +139,48 @@ static void look_at_all(int directory)
     while ((bytes = raw_call3(SYS_getdents64, directory, (long)entries, sizeof(entries))) > 0) {
         for (long at = 0; at < bytes;) {
             const struct directory_entry *entry = (const void *)(entries + at);
-            look_at(entry);
+            look_at_entry(entry);
             at += entry->bytes;
         }
+    }
+}
+
+/* How many descriptors of the program are open: the kernel says how many there are since Linux 6.2.
+ * 0: not known. */
+static uint64_t count_open(void)
+{
+    struct stat st = {0};
+    uint64_t own = 0;
+    if (raw_call4(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/fd", (long)&st, 0) != 0) {
+        return 0;
+    }
+    for (unsigned i = 0; i < CAP_OWN_FDS; i++) {
+        own += cap_own_is(i, cap_own_fds[i].fd) ? 1 : 0;
+    }
+    return st.st_size > (off_t)own ? (uint64_t)st.st_size - own : 0;
+}
+
+/* Most programs have few, with low numbers: to list them takes longer than to try each number.
+ * False where there may be more. */
+static bool look_at_low(void)
+{
+    uint64_t left = count_open();
+    bool is_known = left > 0;
+    for (int fd = 0; fd < LOW_NUMBERS && left > 0; fd++) {
+        left -= look_at(fd) ? 1 : 0;
+    }
+    return is_known && left == 0;
+}
+
+static void look(void)
+{
+    if (look_at_low()) {
+        return;
+    }
+    long directory = raw_openat(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (directory >= 0) {
+        look_at_all((int)directory);
+        (void)raw_close((int)directory);
     }
 }
 
@@ -134,11 +189,7 @@ void cap_uring_count_foreign(void)
     if (__atomic_exchange_n(&is_busy, 1, __ATOMIC_ACQUIRE) != 0) {
         return;
     }
-    long directory = raw_openat(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    if (directory >= 0) {
-        look_at_all((int)directory);
-        (void)raw_close((int)directory);
-    }
+    look();
     __atomic_store_n(&is_busy, 0, __ATOMIC_RELEASE);
 }
 

@@ -23,8 +23,27 @@ static uint32_t claim_place(struct cap_thread *self)
     return self->writer.place - 1;
 }
 
-/* At a multiple of its size (cap_chunk_of): within a range of twice the size that is given back. */
-static uint8_t *map_chunk(int fd, uint64_t offset)
+/* Below the block of memory that the thread's state lies in, each thread at a place of its own:
+ * that is free as a rule while the program begins. NULL where it is not. */
+static uint8_t *map_below(const struct cap_thread *self, int fd, uint64_t offset)
+{
+    const uintptr_t index = self->index % CAP_THREAD_BLOCK;
+    const uintptr_t block = (uintptr_t)self - index * sizeof(*self);
+    const uintptr_t wanted =
+        block / WIO_CHUNK_BYTES * WIO_CHUNK_BYTES - (index + 1) * WIO_CHUNK_BYTES;
+    long mapped = raw_call6(SYS_mmap, (long)wanted, WIO_CHUNK_BYTES, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_POPULATE | MAP_FIXED_NOREPLACE, fd, (long)offset);
+    if (mapped == (long)wanted) {
+        return (uint8_t *)wanted;
+    }
+    if (mapped > 0) { /* a kernel before 4.17 takes the address for a hint */
+        (void)raw_munmap((void *)mapped, WIO_CHUNK_BYTES);
+    }
+    return NULL;
+}
+
+/* Within a range of twice the size that is given back. */
+static uint8_t *map_anywhere(int fd, uint64_t offset)
 {
     const size_t range_bytes = (size_t)2 * WIO_CHUNK_BYTES;
     uint8_t *range =
@@ -57,7 +76,9 @@ bool cap_chunk_attach(struct cap_thread *self)
     if (!cap_ring_allocate(fd, offset, WIO_CHUNK_BYTES)) {
         return false;
     }
-    uint8_t *map = map_chunk(fd, offset);
+    /* At a multiple of its size (cap_chunk_of). */
+    uint8_t *map = map_below(self, fd, offset);
+    map = map != NULL ? map : map_anywhere(fd, offset);
     if (map == NULL) {
         return false;
     }

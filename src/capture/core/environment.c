@@ -10,13 +10,37 @@
 extern void *__libc_stack_end;
 static char **early_environ; /* of what stands there, while we are configured before libc */
 
+/* The texts of the arguments, one behind the other; NULL where that is not certain. They lie there
+ * in a forked child, too. */
+static const char *arguments;
+static size_t arguments_bytes;
+
+static void find_arguments(char *const *entries, long count)
+{
+    const char *end = count > 0 ? entries[0] : NULL;
+    for (long i = 0; i < count; i++) {
+        if (entries[i] == NULL || entries[i] != end) {
+            return;
+        }
+        end += strlen(end) + 1;
+    }
+    if (end != NULL) {
+        arguments = entries[0];
+        arguments_bytes = (size_t)(end - arguments);
+    }
+}
+
 /* Before libc's own constructor has run (.preinit_array) `environ` is not set yet. */
 void cap_environ_find(void)
 {
-    const long *arguments = __libc_stack_end;
-    if (environ == NULL && arguments != NULL) {
-        early_environ = (char **)(uintptr_t)(arguments + *arguments + 2);
+    const long *stack = __libc_stack_end;
+    if (stack == NULL) {
+        return;
     }
+    if (environ == NULL) {
+        early_environ = (char **)(uintptr_t)(stack + *stack + 2);
+    }
+    find_arguments((char *const *)(const void *)(stack + 1), *stack);
 }
 
 void cap_environ_forget(void)
@@ -61,7 +85,15 @@ size_t cap_read_small(const char *path, char *text, size_t size)
     return used;
 }
 
+/* A program that writes over its arguments to change its title may join the last one to what lies
+ * behind it. */
 size_t cap_process_arguments(char *text, size_t size)
 {
+    if (arguments != NULL && arguments[arguments_bytes - 1] == '\0') {
+        size_t bytes = arguments_bytes < size ? arguments_bytes : size - 1;
+        memcpy(text, arguments, bytes);
+        text[bytes] = '\0';
+        return bytes;
+    }
     return cap_read_small("/proc/self/cmdline", text, size);
 }

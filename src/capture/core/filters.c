@@ -11,36 +11,39 @@ struct filters {
     uint64_t mode;  /* 0 = none, 2 = filters */
     uint64_t count; /* 0 with mode 2: the kernel (before 5.9) does not say */
     bool is_told;   /* by /proc */
+    bool is_counted;
 };
 
 /* "NAME:\t2" */
-static void read_field(const char *line, const char *name, uint64_t *value_out)
+static bool read_field(const char *line, const char *name, uint64_t *value_out)
 {
     const size_t length = strlen(name);
-    if (strncmp(line, name, length) == 0 && line[length] == ':') {
-        const char *at = line + length + 1;
-        at += strspn(at, " \t");
-        (void)wio_scan_u64(&at, value_out);
+    if (strncmp(line, name, length) != 0 || line[length] != ':') {
+        return false;
     }
+    const char *at = line + length + 1;
+    at += strspn(at, " \t");
+    return wio_scan_u64(&at, value_out);
 }
 
 static void read_line(const char *line, struct filters *filters)
 {
-    read_field(line, "Seccomp", &filters->mode);
-    read_field(line, "Seccomp_filters", &filters->count);
+    (void)read_field(line, "Seccomp", &filters->mode); /* stands before the other */
+    filters->is_counted = read_field(line, "Seccomp_filters", &filters->count);
 }
 
-/* Line by line: that of the groups, which stands before, may be of any length. */
+/* Line by line: that of the groups, which stands before, may be of any length. The rest of the file
+ * is of no interest. */
 static struct filters read_filters(void)
 {
     struct filters filters = {0};
-    char piece[256];
+    char piece[2048];
     char line[64];
     size_t used = 0;
     long got;
     long fd = raw_openat(AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
     filters.is_told = fd >= 0;
-    while (fd >= 0 && (got = raw_read((int)fd, piece, sizeof(piece))) > 0) {
+    while (fd >= 0 && !filters.is_counted && (got = raw_read((int)fd, piece, sizeof(piece))) > 0) {
         for (long i = 0; i < got; i++) {
             if (piece[i] == '\n') {
                 line[used] = '\0';

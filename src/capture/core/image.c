@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One image of a process: its ring from the first event to the mark of its end, and the records
  * that describe it. */
-#include <sys/mman.h>
+#include <string.h>
 
 #include "capture/core/environment.h"
 #include "capture/core/features.h"
@@ -59,26 +59,32 @@ static void describe(struct cap_thread *self, uint32_t key, const char *text, si
     (void)cap_text_record(self, &head, text, bytes, NULL, 0);
 }
 
+static void describe_program(struct cap_thread *self, char *text, size_t size)
+{
+    const char *exe = cap_process.exe;
+    long length = (long)strlen(exe);
+    if (length == 0) {
+        length = raw_readlink("/proc/self/exe", text, size);
+        exe = text;
+    }
+    if (length > 0) {
+        describe(self, WIO_META_EXE, exe, (size_t)length);
+    }
+}
+
+/* Of one thread of the image, the first. */
 void cap_describe_image(struct cap_thread *self)
 {
-    enum { SIZE = 8192 }; /* longer arguments are cut: FORMAT.md#ring-strings */
-    char *text = raw_mmap(SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (text == NULL) {
-        return;
-    }
+    static char text[8192]; /* longer arguments are cut: FORMAT.md#ring-strings */
     if (cap_makes_own_calls()) {
         cap_unseen(WIO_UNSEEN_OWN_CALLS);
     }
-    long length = raw_readlink("/proc/self/exe", text, SIZE);
-    if (length > 0) {
-        describe(self, WIO_META_EXE, text, (size_t)length);
-    }
-    size_t bytes = cap_process_arguments(text, SIZE);
+    describe_program(self, text, sizeof(text));
+    size_t bytes = cap_process_arguments(text, sizeof(text));
     describe(self, WIO_META_ARGV, text, bytes);
-    length = raw_getcwd(text, SIZE);
+    long length = raw_getcwd(text, sizeof(text));
     if (length > 1) {
         describe(self, WIO_META_CWD, text, (size_t)length - 1);
     }
-    (void)raw_munmap(text, SIZE);
     cap_modules_describe(self);
 }

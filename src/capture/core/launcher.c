@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "capture/core/process.h"
 #include "capture/core/raw.h"
 
 bool cap_is_launcher_name(const char *path)
@@ -53,5 +54,8 @@ bool cap_is_launcher(void)
         return false;
     }
     path[length] = '\0';
+    if ((size_t)length < sizeof(cap_process.exe)) {
+        memcpy(cap_process.exe, path, (size_t)length + 1);
+    }
     return cap_is_launcher_name(path);
 }

@@ -2,7 +2,6 @@
 /* Which mapped program or library an address lies in: a table filled from /proc/self/maps. A child
  * of fork has it from its parent and only says it again in its own ring. */
 #include <string.h>
-#include <sys/mman.h>
 
 #include "capture/core/proc_maps.h"
 #include "capture/core/process.h"
@@ -98,9 +97,28 @@ static void note_mpi(void *arg, const struct cap_proc_map *map)
     has_mpi = has_mpi || (map->is_code && cap_module_name_is_mpi(map->path));
 }
 
-/* Twice over the lines where MPI is not known of: its helpers may be mapped before it. */
+/* Twice over the maps where MPI is not known of: its helpers may be mapped before it. */
+static bool read_code(struct cap_thread *self, char *buffer)
+{
+    const struct cap_proc_map *maps = (const struct cap_proc_map *)(const void *)buffer;
+    uint32_t count;
+    if (!cap_proc_maps_code(buffer, &count)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count && !has_mpi; i++) {
+        note_mpi(NULL, &maps[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        add(self, &maps[i]);
+    }
+    return true;
+}
+
 static void read_into(struct cap_thread *self, char *text)
 {
+    if (read_code(self, text)) {
+        return;
+    }
     size_t used = has_mpi ? 0 : cap_proc_maps_read(text, note_mpi, NULL);
     if (used > 0) {
         cap_proc_maps_again(text, used, add, self);
@@ -126,14 +144,10 @@ static bool take_lock(void)
 
 void cap_modules_read(struct cap_thread *self)
 {
+    static _Alignas(struct cap_proc_map) char buffer[CAP_PROC_MAPS_BUFFER]; /* under the lock */
     uint64_t mask = raw_block_signals();
     if (take_lock()) {
-        char *text = raw_mmap(CAP_PROC_MAPS_BUFFER, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (text != NULL) {
-            read_into(self, text);
-            (void)raw_munmap(text, CAP_PROC_MAPS_BUFFER);
-        }
+        read_into(self, buffer);
         __atomic_store_n(&cap_image->module_lock, 0, __ATOMIC_RELEASE);
     }
     raw_restore_signals(mask);

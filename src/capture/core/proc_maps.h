@@ -29,6 +29,13 @@ typedef void cap_proc_map_fn(void *arg, const struct cap_proc_map *map);
 /* Calls `use` with each line. `text` has room for CAP_PROC_MAPS_BUFFER bytes. Returns the bytes in
  * it where it held everything (cap_proc_maps_again can use them), else 0. */
 size_t cap_proc_maps_read(char *text, cap_proc_map_fn *use, void *arg) CAP_HIDDEN;
+/*
+ * The maps that hold code, which the kernel finds without writing out the others (PROCMAP_QUERY,
+ * since Linux 6.11). Fills `buffer`, which is aligned for struct cap_proc_map and has room for
+ * CAP_PROC_MAPS_BUFFER bytes: *count_out maps from its begin on, and behind them their paths, which
+ * stay as long. False where the kernel cannot, or not all have room.
+ */
+bool cap_proc_maps_code(char *buffer, uint32_t *count_out) CAP_HIDDEN;
 /* Once more the lines that are in `text`. */
 void cap_proc_maps_again(char *text, size_t used, cap_proc_map_fn *use, void *arg) CAP_HIDDEN;
 

@@ -36,6 +36,7 @@ struct cap_process {
     char host[64];
     char job[256];
     char boot_id[40];
+    char exe[CAP_SHORT_TEXT]; /* the program; "" = to be asked for, it is longer */
 
     /* The ring of this image; in a fresh child still the parent's. */
     struct wio_ring_header *header;
