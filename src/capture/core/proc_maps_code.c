@@ -31,13 +31,13 @@ _Static_assert(sizeof(struct query) == 104, "as the kernel has it");
 enum { IS_WRITABLE = 0x02, IS_EXECUTABLE = 0x04, IS_SHARED = 0x08, OR_NEXT = 0x10 };
 
 /* Room for the paths, behind the table. */
-struct names {
+struct code_names {
     char *at;
     size_t left;
 };
 
 /* The first map at or behind `address`. Returns -ENOENT behind the last one. */
-static long ask(int fd, uint64_t address, struct names *names, struct cap_proc_map *map_out)
+static long ask(int fd, uint64_t address, struct code_names *names, struct cap_proc_map *map_out)
 {
     struct query query = {
         .size = sizeof(query),
@@ -70,7 +70,7 @@ bool cap_proc_maps_code(char *buffer, uint32_t *count_out)
 {
     struct cap_proc_map *maps = (struct cap_proc_map *)(void *)buffer;
     const size_t table_bytes = MAPS_MAX * sizeof(*maps);
-    struct names names = {buffer + table_bytes, CAP_PROC_MAPS_BUFFER - table_bytes};
+    struct code_names names = {buffer + table_bytes, CAP_PROC_MAPS_BUFFER - table_bytes};
     uint32_t count = 0;
     uint64_t address = 0;
     long fd = raw_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
