@@ -92,6 +92,9 @@ void wio_seal_cpu_event(struct wio_seal_cpu *cpu, const struct wio_ticks *ticks,
     const uint64_t end = begin + (slot->dur_error & 0xffffffffffffull);
     for (unsigned i = 0; i < 2; i++) {
         struct wio_seal_cpu_record *record = &cpu->records[i];
+        if (record->to == 0) {
+            continue; /* none, or it has its event */
+        }
         if (record->to == begin && record->last_end != 0 && record->last_end < begin) {
             event->gap_cpu_ns = share(ticks, record->last_end, begin, record);
             event->gap_slept = event->gap_cpu_ns != 0 && record->has_slept;

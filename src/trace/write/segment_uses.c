@@ -49,12 +49,15 @@ static enum wio_status uses_of(struct wio_segment *segment, uint32_t path, uint8
     return WIO_OK;
 }
 
-uint64_t wio_event_bytes(const struct wio_event *event)
+static uint64_t bytes_moved(const struct wio_event *event, unsigned properties)
 {
     const unsigned moves = WIO_DOES_READS | WIO_DOES_WRITES;
-    return event->result > 0 && (wio_op_properties(event->op) & moves) != 0
-               ? (uint64_t)event->result
-               : 0;
+    return event->result > 0 && (properties & moves) != 0 ? (uint64_t)event->result : 0;
+}
+
+uint64_t wio_event_bytes(const struct wio_event *event)
+{
+    return event->result > 0 ? bytes_moved(event, wio_op_properties(event->op)) : 0;
 }
 
 static bool opens_file(const struct wio_event *event)
@@ -72,9 +75,9 @@ static bool opens_file(const struct wio_event *event)
     }
 }
 
-static bool is_file_use(const struct wio_event *event)
+static bool is_file_use(const struct wio_event *event, enum wio_class cls)
 {
-    switch ((int)wio_op_class(event->op)) {
+    switch ((int)cls) {
     case WIO_CLASS_OPEN:
         return opens_file(event);
     case WIO_CLASS_STAT:
@@ -90,13 +93,14 @@ static bool is_file_use(const struct wio_event *event)
     }
 }
 
-static void count_bytes(struct wio_segment_stream *stream, const struct wio_event *event)
+static void count_bytes(struct wio_segment_stream *stream, const struct wio_event *event,
+                        enum wio_class cls)
 {
-    const unsigned properties = wio_op_properties(event->op);
+    const unsigned properties = wio_class_properties(cls);
     if ((properties & WIO_DOES_STREAM) != 0) {
         return; /* R-STREAM-2 */
     }
-    const uint64_t bytes = wio_event_bytes(event);
+    const uint64_t bytes = bytes_moved(event, properties);
     if ((properties & WIO_DOES_WRITES) != 0) {
         stream->bytes_written += bytes;
     } else {
@@ -109,22 +113,21 @@ enum wio_status wio_segment_note_uses(struct wio_segment *segment,
                                       const struct wio_event *event)
 {
     uint8_t *uses = NULL;
-    bool is_copy = wio_op_class(event->op) == WIO_CLASS_COPY;
+    const enum wio_class cls = wio_op_class(event->op);
     if (event->path != 0) {
         WIO_TRY(uses_of(segment, event->path, &uses));
         if ((*uses & WIO_USE_STORAGE) != 0) {
-            *uses |= is_file_use(event) ? WIO_USE_FILE : 0;
-            count_bytes(stream, event);
+            *uses |= is_file_use(event, cls) ? WIO_USE_FILE : 0;
+            count_bytes(stream, event, cls);
         }
     }
-    if (is_copy && event->path2 != 0) {
+    if (cls == WIO_CLASS_COPY && event->path2 != 0) {
         WIO_TRY(uses_of(segment, event->path2, &uses));
         if ((*uses & WIO_USE_STORAGE) != 0) {
-            *uses |= is_file_use(event) ? WIO_USE_FILE : 0;
+            *uses |= is_file_use(event, cls) ? WIO_USE_FILE : 0;
             stream->bytes_read += wio_event_bytes(event);
         }
     }
-    enum wio_class cls = wio_op_class(event->op);
     if ((cls == WIO_CLASS_RENAME || cls == WIO_CLASS_LINK) && event->path2 != 0) {
         WIO_TRY(uses_of(segment, event->path2, &uses));
     }
