@@ -197,8 +197,7 @@ static enum wio_status take_rings(struct wio_seal *seal, struct wio_error *err)
         }
         WIO_TRY(take_ring(seal, ring, err));
         if (!ring->has_children) {
-            wio_map_fini(&ring->def_index);
-            wio_blob_fini(&ring->text);
+            wio_seal_forget_defs(ring);
         }
     }
     enum wio_status status = wio_seal_settle_kin(seal);

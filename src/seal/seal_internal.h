@@ -64,7 +64,9 @@ struct wio_seal_ring {
     bool is_skipped;     /* live, and not to be taken: left as it is; only its strings are read, for
                             children that have ended */
     /* from the first reading */
-    struct wio_map def_index; /* id -> index of def */
+    uint32_t *def_places; /* index of def + 1, by id - header.first_string; 0 = not here */
+    uint32_t def_room;
+    struct wio_map def_index; /* id -> index of def, of ids that lie far beyond the others */
     struct wio_seal_def *defs;
     uint32_t def_count;
     uint32_t def_capacity;
@@ -303,6 +305,8 @@ WIO_MUST_CHECK enum wio_status wio_seal_scan(struct wio_seal *seal, struct wio_s
                                              struct wio_seal_work *work, struct wio_error *err);
 
 /* seal_strings.c */
+/* The ring's strings are asked for no more, as long as no ring is its child. */
+void wio_seal_forget_defs(struct wio_seal_ring *ring);
 WIO_MUST_CHECK enum wio_status wio_seal_define(struct wio_seal_ring *ring,
                                                const union wio_slot *slot);
 /* Id in the segment of path `id` of the ring; 0 where it is not defined. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Strings of rings: looked up along fork, composed to absolute paths. FORMAT.md#ring-strings. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -11,6 +12,47 @@
  * is a cycle. */
 #define BASE_DEPTH_MAX 512u
 #define PATH_BYTES_MAX 65536u
+#define DENSE_IDS 4096u
+
+/* Ids are given out one after the other, so an array finds them; a damaged ring may have any. */
+static bool has_place(const struct wio_seal_ring *ring, uint32_t id)
+{
+    const uint32_t first = ring->header.first_string;
+    return id >= first && id - first < ring->def_count * UINT64_C(4) + DENSE_IDS;
+}
+
+static enum wio_status place_def(struct wio_seal_ring *ring, uint32_t id, uint32_t index)
+{
+    if (!has_place(ring, id)) {
+        return wio_map_put(&ring->def_index, id, index);
+    }
+    const uint32_t place = id - ring->header.first_string;
+    void *array = ring->def_places;
+    WIO_TRY(wio_grow(&array, sizeof(*ring->def_places), &ring->def_room, place + 1));
+    ring->def_places = array;
+    ring->def_places[place] = index + 1;
+    return WIO_OK;
+}
+
+/* NULL: not defined here. */
+static struct wio_seal_def *def_of(const struct wio_seal_ring *ring, uint32_t id)
+{
+    const uint32_t place = id - ring->header.first_string;
+    if (id >= ring->header.first_string && place < ring->def_room && ring->def_places[place] != 0) {
+        return &ring->defs[ring->def_places[place] - 1];
+    }
+    const uint64_t *index = wio_map_get(&ring->def_index, id);
+    return index == NULL ? NULL : &ring->defs[*index];
+}
+
+void wio_seal_forget_defs(struct wio_seal_ring *ring)
+{
+    wio_map_fini(&ring->def_index);
+    free(ring->def_places);
+    ring->def_places = NULL;
+    ring->def_room = 0;
+    wio_blob_fini(&ring->text);
+}
 
 enum wio_status wio_seal_define(struct wio_seal_ring *ring, const union wio_slot *slot)
 {
@@ -21,7 +63,7 @@ enum wio_status wio_seal_define(struct wio_seal_ring *ring, const union wio_slot
         return WIO_OK;
     }
     bytes = strnlen(text, bytes); /* R-TABLE-2 */
-    if (wio_map_get(&ring->def_index, slot->text.id) != NULL) {
+    if (def_of(ring, slot->text.id) != NULL) {
         return WIO_OK;
     }
     void *array = ring->defs;
@@ -34,7 +76,7 @@ enum wio_status wio_seal_define(struct wio_seal_ring *ring, const union wio_slot
     };
     WIO_TRY(wio_blob_reserve(&ring->text, bytes + 1)); /* an empty text has a place too */
     WIO_TRY(wio_blob_put(&ring->text, text, bytes));
-    WIO_TRY(wio_map_put(&ring->def_index, slot->text.id, ring->def_count));
+    WIO_TRY(place_def(ring, slot->text.id, ring->def_count));
     ring->def_count++;
     return WIO_OK;
 }
@@ -49,8 +91,7 @@ static struct wio_seal_def *find_def(struct wio_seal *seal, struct wio_seal_ring
         }
         *ring = &seal->rings[(*ring)->parent];
     }
-    const uint64_t *index = wio_map_get(&(*ring)->def_index, id);
-    return index == NULL ? NULL : &(*ring)->defs[*index];
+    return def_of(*ring, id);
 }
 
 static bool is_link(void *arg, const char *path)

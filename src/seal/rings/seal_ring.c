@@ -18,9 +18,8 @@
 void wio_seal_ring_fini(struct wio_seal_ring *ring)
 {
     free(ring->path);
-    wio_map_fini(&ring->def_index);
+    wio_seal_forget_defs(ring);
     free(ring->defs);
-    wio_blob_fini(&ring->text);
     wio_blob_fini(&ring->exe);
     wio_blob_fini(&ring->argv);
     wio_blob_fini(&ring->cwd);

@@ -45,7 +45,6 @@ void wio_segment_free(struct wio_segment *segment)
     wio_fd_cleanup(&segment->dir);
     wio_pack_fini(&segment->pack);
     free(segment->scratch);
-    free(segment->paths);
     free(segment->label);
     free(segment->final);
     free(segment);
@@ -61,8 +60,7 @@ struct wio_segment *wio_segment_new(const char *label)
     segment->dir = -1;
     segment->label = strdup(label);
     segment->scratch = calloc(WIO_EVENTS_PER_BLOCK, sizeof(*segment->scratch));
-    segment->paths = calloc(2 * (size_t)WIO_EVENTS_PER_BLOCK, sizeof(*segment->paths));
-    if (segment->label == NULL || segment->scratch == NULL || segment->paths == NULL) {
+    if (segment->label == NULL || segment->scratch == NULL) {
         wio_segment_free(segment);
         return NULL;
     }

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/ids.h"
+#include "base/mix.h"
 
 /* One INDEX block holds about this much, so that none comes near the limit of a block. */
 #define INDEX_BLOCK_BYTES (16u << 20)
@@ -129,41 +130,54 @@ static enum wio_status put_totals(struct wio_segment *segment)
     return WIO_OK;
 }
 
-/* Ids of `events`, sorted and each once; those of one file follow each other, so most go early. */
-static uint32_t collect_paths(const struct wio_event *events, uint32_t count, uint32_t *paths)
+/* Different ids of the events of a block, as many as an entry of the index names and one more. */
+struct path_set {
+    uint32_t ids[WIO_INDEX_PATHS_MAX + 1];
+    uint32_t count;
+    uint32_t places[4 * WIO_INDEX_PATHS_MAX]; /* an id each, by hash; 0 = free */
+};
+
+static void add_path(struct path_set *set, uint32_t id)
 {
-    uint32_t n = 0;
+    size_t place = wio_mix(id) % WIO_ARRAY_SIZE(set->places);
+    while (set->places[place] != 0 && set->places[place] != id) {
+        place = (place + 1) % WIO_ARRAY_SIZE(set->places);
+    }
+    if (set->places[place] == 0) {
+        set->places[place] = id;
+        set->ids[set->count++] = id;
+    }
+}
+
+static void collect_paths(const struct wio_event *events, uint32_t count, struct path_set *set)
+{
+    uint32_t last = 0; /* those of one file follow each other */
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t ids[] = {events[i].path, events[i].path2};
-        for (unsigned k = 0; k < 2; k++) {
-            if (ids[k] != 0 && (n == 0 || paths[n - 1] != ids[k])) {
-                paths[n++] = ids[k];
+        const uint32_t ids[] = {events[i].path, events[i].path2};
+        for (unsigned k = 0; k < 2 && set->count <= WIO_INDEX_PATHS_MAX; k++) {
+            if (ids[k] != 0 && ids[k] != last) {
+                add_path(set, ids[k]);
+                last = ids[k];
             }
         }
     }
-    qsort(paths, n, sizeof(*paths), wio_ids_compare);
-    uint32_t distinct = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (distinct == 0 || paths[distinct - 1] != paths[i]) {
-            paths[distinct++] = paths[i];
-        }
-    }
-    return distinct;
 }
 
 /* R-INDEX-2 */
 static enum wio_status put_paths(struct wio_segment *segment, const struct wio_event *events,
                                  uint32_t count)
 {
-    uint32_t n = collect_paths(events, count, segment->paths);
-    if (n > WIO_INDEX_PATHS_MAX) {
+    struct path_set set = {.count = 0};
+    uint32_t last = 0;
+    collect_paths(events, count, &set);
+    if (set.count > WIO_INDEX_PATHS_MAX) {
         return wio_blob_varint(&segment->index, 0);
     }
-    WIO_TRY(wio_blob_varint(&segment->index, n + 1));
-    uint32_t last = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        WIO_TRY(wio_blob_varint(&segment->index, segment->paths[i] - last));
-        last = segment->paths[i];
+    qsort(set.ids, set.count, sizeof(set.ids[0]), wio_ids_compare);
+    WIO_TRY(wio_blob_varint(&segment->index, set.count + 1));
+    for (uint32_t i = 0; i < set.count; i++) {
+        WIO_TRY(wio_blob_varint(&segment->index, set.ids[i] - last));
+        last = set.ids[i];
     }
     return WIO_OK;
 }

@@ -86,7 +86,6 @@ struct wio_segment {
     uint32_t index_part_capacity;
     uint64_t index_offset; /* of the first INDEX block, 0 = none yet */
     int64_t *scratch;      /* WIO_EVENTS_PER_BLOCK values */
-    uint32_t *paths;       /* 2 * WIO_EVENTS_PER_BLOCK ids */
 };
 
 /* segment_core.c. NULL: no memory. */

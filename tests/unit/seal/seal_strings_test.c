@@ -41,6 +41,33 @@ static void paths_are_composed(void **state)
     close_all(&sealed);
 }
 
+/* Several writers define ids out of order; those of a damaged ring lie anywhere. The first
+ * definition of an id holds. */
+static void ids_come_in_any_order(void **state)
+{
+    static const uint32_t ids[] = {7, 2, 5000, 4000000000u, 1, UINT32_MAX, 6};
+    const size_t count = sizeof(ids) / sizeof(ids[0]);
+    struct ring_builder ring;
+    char text[32];
+    begin_process(&ring);
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(text, sizeof(text), "/f%u", ids[i]);
+        ring_string(&ring, 0, ids[i], 0, text);
+        ring_string(&ring, 0, ids[i], 0, "/second");
+        ring_event(&ring, 0, "stat")->path = ids[i];
+    }
+    ring_event(&ring, 0, "stat")->path = 3;
+    ring_save(&ring, raw_dir(*state), "a.ring");
+    struct sealed sealed = open_all(((struct fixture *)*state)->dir);
+    assert_int_equal(sealed.count, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(text, sizeof(text), "/f%u", ids[i]);
+        assert_string_equal(path_of(&sealed, i), text);
+    }
+    assert_string_equal(path_of(&sealed, count), "");
+    close_all(&sealed);
+}
+
 /* `..` behind a symbolic link does not lead back: R-STRING-1. */
 static void link_keeps_its_dots(void **state)
 {
@@ -148,9 +175,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(paths_are_composed),        TEST(link_keeps_its_dots),
-        TEST(circle_of_bases_ends),      TEST(strings_come_along_fork),
-        TEST(damaged_string_is_ignored), TEST(text_of_link_is_unchanged),
+        TEST(paths_are_composed),        TEST(ids_come_in_any_order),
+        TEST(link_keeps_its_dots),       TEST(circle_of_bases_ends),
+        TEST(strings_come_along_fork),   TEST(damaged_string_is_ignored),
+        TEST(text_of_link_is_unchanged),
     };
     return WIO_RUN(tests);
 }
