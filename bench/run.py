@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 import causality
+import runs
 import sections
 import stacks
 from table import Table
@@ -21,6 +22,7 @@ from table import Table
 SECTIONS = {
     "calls": sections.calls,
     "instructions": sections.instructions,
+    "runs": runs.runs,
     "size": sections.size,
     "trace": sections.trace,
     "replay": sections.replay,

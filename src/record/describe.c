@@ -14,6 +14,7 @@
 #include "base/cpus.h"
 #include "base/io.h"
 #include "record/machine.h"
+#include "trace/write/segment_internal.h"
 
 enum { MOUNTS_BYTES = 4 << 20, BOOT_ID_BYTES = 256 };
 
@@ -171,6 +172,7 @@ enum wio_status wio_description_begin(const struct wio_description *description,
     };
     struct wio_segment *segment = NULL;
     WIO_TRY(wio_segment_create(path, &params, &segment, err));
+    wio_segment_set_passing(segment);
     enum wio_status status = write_meta(description, segment, err);
     if (status != WIO_OK) {
         wio_segment_abandon(segment);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/text.h"
 #include "seal/seal_internal.h"
@@ -21,6 +22,8 @@ enum {
     MARKS_MAX = 1000,
     NAME_BYTES = sizeof(WIO_SEALED_AS) + 16
 };
+
+#define YOUNG_NS UINT64_C(5000000000)
 
 /* Several sealings may have left rings that cannot be removed: each has a mark of its own. */
 static void mark_name(unsigned number, char name_out[NAME_BYTES])
@@ -117,6 +120,24 @@ static int make_mark(const struct wio_seal *seal, const struct wio_ring_dir *dir
     return -1;
 }
 
+/* Where the power fails, may the rings be on the disk and the mark not? Their pages are written to
+ * the disk when they are 30 s old: rings that began a moment ago are lost then in any case. */
+static bool may_outlive_mark(const struct wio_seal *seal, uint32_t dir)
+{
+    const uint64_t now_ns = wio_clock_mono_ns();
+    for (uint32_t i = 0; i < seal->ring_count; i++) {
+        const struct wio_seal_ring *ring = &seal->rings[i];
+        const struct wio_ring_header *header = &ring->header;
+        bool is_young = strcmp(header->boot_id, seal->boot_id) == 0 && seal->boot_id[0] != '\0' &&
+                        header->start_mono_ns <= now_ns &&
+                        now_ns - header->start_mono_ns < YOUNG_NS;
+        if (!ring->is_skipped && ring->dir == dir && !is_young) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum wio_status write_mark(const struct wio_seal *seal, uint32_t dir, const char *segment)
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
@@ -134,7 +155,7 @@ static enum wio_status write_mark(const struct wio_seal *seal, uint32_t dir, con
         return WIO_ERR_IO;
     }
     WIO_TRY(wio_io_write(fd, seal->dirs[dir].path, text.data, text.size, NULL));
-    return fsync(fd) == 0 ? WIO_OK : WIO_ERR_IO;
+    return !may_outlive_mark(seal, dir) || fsync(fd) == 0 ? WIO_OK : WIO_ERR_IO;
 }
 
 void wio_seal_mark(struct wio_seal *seal, const char *name)

@@ -125,8 +125,7 @@ enum wio_status wio_segment_create_at(int dir, const char *path,
                     : create_at(copy, path, params, segment_out, err);
 }
 
-/* A rename that does not replace, where the file system can; then the directory's entry must
- * reach the disk as well. */
+/* A rename that does not replace, where the file system can. */
 static enum wio_status publish(struct wio_segment *segment, struct wio_error *err)
 {
     int dir = segment->dir;
@@ -140,7 +139,17 @@ static enum wio_status publish(struct wio_segment *segment, struct wio_error *er
             return wio_error_sys(err, segment->final, "cannot name the finished segment");
         }
     }
-    WIO_CLEANUP(wio_fd_cleanup) int whole = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return WIO_OK;
+}
+
+static enum wio_status publish_durably(struct wio_segment *segment, struct wio_error *err)
+{
+    if (fsync(segment->file.fd) != 0) {
+        return wio_error_sys(err, segment->label, "cannot flush the segment");
+    }
+    WIO_TRY(publish(segment, err));
+    WIO_CLEANUP(wio_fd_cleanup)
+    int whole = openat(segment->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (whole >= 0) {
         (void)fsync(whole); /* not every file system can; the segment is complete either way */
     }
@@ -158,10 +167,12 @@ static enum wio_status finish(struct wio_segment *segment, struct wio_error *err
     if (segment->final == NULL) {
         return WIO_OK;
     }
-    if (fsync(segment->file.fd) != 0) {
-        return wio_error_sys(err, segment->label, "cannot flush the segment");
-    }
-    return publish(segment, err);
+    return segment->is_passing ? publish(segment, err) : publish_durably(segment, err);
+}
+
+void wio_segment_set_passing(struct wio_segment *segment)
+{
+    segment->is_passing = true;
 }
 
 enum wio_status wio_segment_finish(struct wio_segment *segment, struct wio_error *err)

@@ -86,7 +86,13 @@ struct wio_segment {
     uint32_t index_part_capacity;
     uint64_t index_offset; /* of the first INDEX block, 0 = none yet */
     int64_t *scratch;      /* WIO_EVENTS_PER_BLOCK values */
+    bool is_passing;
 };
+
+/* The segment is one of a run that has just begun, and another one will take its place: to finish
+ * it does not wait for the disk. Where the power fails in the first seconds it may be lost, as the
+ * rings are, which are never flushed. */
+void wio_segment_set_passing(struct wio_segment *segment);
 
 /* segment_core.c. NULL: no memory. */
 struct wio_segment *wio_segment_new(const char *label);
