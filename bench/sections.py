@@ -126,7 +126,7 @@ def counted(bench, name, count, preload):
     if preload:
         rings = os.path.join(bench.place, "rings")
         os.makedirs(rings, exist_ok=True)
-        env = {"LD_PRELOAD": preload, "WHYIO_TRACE": rings, "WHYIO_CAUSAL": "1"}
+        env = {"LD_PRELOAD": preload, "WHYIO_RINGS": rings, "WHYIO_CAUSAL": "1"}
     stderr = bench.run(command, None, **env).stderr.decode()
     return int(re.search(r"Collected : (\d+)", stderr).group(1))
 

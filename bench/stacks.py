@@ -54,7 +54,7 @@ def counted(bench, program, site, when):
         run = subprocess.run(
             ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, site, str(rounds)],
             cwd=work, check=True, capture_output=True, text=True,
-            env={**os.environ, "LD_PRELOAD": library, "WHYIO_TRACE": work, "WHYIO_CAUSAL": "1",
+            env={**os.environ, "LD_PRELOAD": library, "WHYIO_RINGS": work, "WHYIO_CAUSAL": "1",
                  "WHYIO_STACKS": when})
         totals.append(int(re.search(r"Collected : (\d+)", run.stderr).group(1)))
     return (totals[1] - totals[0]) / ((many - few) * 1000)

@@ -30,6 +30,7 @@ _whyio_values()
         --causal) echo "observe throttle off" ;;
         --pattern) echo "disjoint random same opposite" ;;
         --method) echo "priority trace" ;;
+        --keep) echo "first last" ;;
         --compute) echo "think unblocked" ;;
         --mode) echo "causal think timed afap" ;;
         --cache) echo "auto drop keep" ;;

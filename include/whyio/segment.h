@@ -37,6 +37,7 @@ enum wio_segment_meta {
     WIO_SEGMENT_META_FAULTS = 12,  /* lines: what was damaged in the rings */
     WIO_SEGMENT_META_MACHINE = 13, /* lines: NAME NUMBER (R-META-1) */
     WIO_SEGMENT_META_REMARKS = 14, /* lines: what could not be recorded and why */
+    WIO_SEGMENT_META_BOUND = 15,   /* lines: how much was kept (R-META-3) */
 };
 
 struct wio_segment_params {

@@ -55,6 +55,8 @@ struct wio_process_info {
     const uint64_t *unseen; /* unseen_count counters, wio_unseen_key() names them */
     uint32_t cpus;          /* processors that its recorder might use; 0 = not recorded */
     bool is_expected;       /* a process of the trace waited for its end, or sent its signal */
+    uint64_t evicted; /* of the dropped events: those from its begin, as the last ones were kept
+                         (record --keep=last) */
 };
 
 struct wio_stream_info {
@@ -127,6 +129,9 @@ struct wio_trace_info {
     const char *version; /* of the whyio that recorded */
     const char *remarks; /* lines: what could not be recorded and why; "" = none */
     bool ended;          /* each recorder saw the last process of its command end */
+    uint64_t max_bytes;  /* of raw events that a recorder kept (record --max-size); 0 = no bound */
+    bool keeps_last;     /* the last events were kept, not the first */
+    uint64_t evicted;    /* of the dropped events: those from the begin, as the last were kept */
 };
 
 /* Called again and again with what is done, what there is to do, and the unit of both. */

@@ -46,7 +46,14 @@
       "address of the store that store, load and libwhyio use: unix:PATH, HOST:PORT or @FILE")     \
     X(STORE_KEY, "WHYIO_STORE_KEY", "none", "file with the key of that store")                     \
     X(TRACE, "WHYIO_TRACE", "none",                                                                \
-      "internal: directory of the rings that the capture library writes")
+      "a trace directory: a program with libwhyio-capture.so in LD_PRELOAD is recorded there "     \
+      "without whyio record (whyio env --trace)")                                                  \
+    X(RINGS, "WHYIO_RINGS", "none",                                                                \
+      "internal: directory of the rings that the capture library writes, made by record")          \
+    X(MAX_SIZE, "WHYIO_MAX_SIZE", "none",                                                          \
+      "bytes of events to keep of the processes of a host (record --max-size): 64M, 2G")           \
+    X(KEEP, "WHYIO_KEEP", "first",                                                                 \
+      "which events WHYIO_MAX_SIZE keeps: first or last (record --keep)")
 
 enum wio_env {
 #define WIO_ENV_ENUM(id, name, def, meaning) WIO_ENV_##id,

@@ -72,6 +72,27 @@ static void see_unseen(struct wio_explanation *explanation)
     }
 }
 
+static void see_dropped(struct wio_explanation *explanation)
+{
+    const struct wio_trace_info *info = &explanation->info;
+
+    if (info->evicted > 0) {
+        wio_explanation_note(explanation,
+                             "%" PRIu64 " events from the begin of the run were overwritten "
+                             "(record --keep=last): every figure is of what came behind them",
+                             info->evicted);
+    }
+    if (info->dropped > info->evicted && info->max_bytes > 0 && !info->keeps_last) {
+        wio_explanation_note(explanation,
+                             "the first events alone were kept (record --max-size): what came "
+                             "behind them is in no figure");
+    } else if (info->dropped > info->evicted) {
+        wio_explanation_note(explanation,
+                             "events were dropped: their time counts as computing; record where "
+                             "there is room for them (WHYIO_RING_DIR)");
+    }
+}
+
 void wio_explanation_see_missing(struct wio_explanation *explanation)
 {
     const struct wio_trace_info *info = &explanation->info;
@@ -100,10 +121,6 @@ void wio_explanation_see_missing(struct wio_explanation *explanation)
                              "the trace is incomplete: what was lost is in no figure; `whyio info` "
                              "says what is missing");
     }
-    if (info->dropped > 0) {
-        wio_explanation_note(explanation,
-                             "events were dropped: their time counts as computing; record where "
-                             "there is room for them (WHYIO_RING_DIR)");
-    }
+    see_dropped(explanation);
     see_unseen(explanation);
 }

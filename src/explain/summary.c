@@ -33,6 +33,7 @@ void wio_summary_destroy(struct wio_summary *summary)
     free(summary->ops);
     free(summary->ranks);
     free(summary->unseen);
+    free(summary->losses);
     free(summary);
 }
 
@@ -225,12 +226,44 @@ static void finish_ranks(struct wio_summary *summary)
     }
 }
 
+static int by_loss(const void *a, const void *b)
+{
+    const struct wio_process_info *left = *(const struct wio_process_info *const *)a;
+    const struct wio_process_info *right = *(const struct wio_process_info *const *)b;
+    if (left->dropped != right->dropped) {
+        return left->dropped > right->dropped ? -1 : 1;
+    }
+    return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+static enum wio_status list_losses(struct summary_counter *counter)
+{
+    struct wio_summary *summary = counter->summary;
+    const uint32_t count = wio_trace_process_count(counter->trace);
+
+    summary->losses = calloc((size_t)count + 1, sizeof(*summary->losses));
+    if (summary->losses == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wio_process_info *process = wio_trace_process(counter->trace, i);
+        if (process->dropped > 0) {
+            summary->losses[summary->loss_count++] = process;
+        }
+    }
+    if (summary->loss_count > 1) {
+        qsort(summary->losses, summary->loss_count, sizeof(*summary->losses), by_loss);
+    }
+    return WIO_OK;
+}
+
 static enum wio_status count_all(struct summary_counter *counter)
 {
     WIO_TRY(count_processes(counter));
     WIO_TRY(count_streams(counter));
     WIO_TRY(list_ops(counter));
     WIO_TRY(list_unseen(counter));
+    WIO_TRY(list_losses(counter));
     finish_ranks(counter->summary);
     return WIO_OK;
 }

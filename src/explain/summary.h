@@ -56,6 +56,8 @@ struct wio_summary {
     size_t rank_count;
     struct wio_summary_unseen *unseen; /* those that occur */
     size_t unseen_count;
+    const struct wio_process_info **losses; /* images that dropped events, most first */
+    size_t loss_count;
     uint32_t killed; /* process images that ended by a signal */
     uint32_t open;   /* process images whose end is not known */
     bool has_edges;  /* they are stored beside the events */

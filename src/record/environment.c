@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/environment.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +9,12 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 
-enum { OWN_VARIABLES = 9, STATUS_BYTES = 1 << 16 };
+enum { OWN_VARIABLES = 12, STATUS_BYTES = 1 << 16 };
 
 static const char *const replaced[] = {"LD_PRELOAD",          "WHYIO_TRACE",      "WHYIO_STACKS",
                                        "WHYIO_MPI_INTERNALS", "WHYIO_MMAP_PAGES", "WHYIO_CAUSAL",
-                                       "WHYIO_BOARD",         "WHYIO_DIRECTOR",   "WHYIO_FILTERS"};
+                                       "WHYIO_BOARD",         "WHYIO_DIRECTOR",   "WHYIO_FILTERS",
+                                       "WHYIO_RINGS",         "WHYIO_MAX_SIZE",   "WHYIO_KEEP"};
 
 static bool is_replaced(const char *entry)
 {
@@ -78,12 +80,21 @@ void wio_environment_filters(char text_out[WIO_FILTERS_BYTES])
     }
 }
 
+static enum wio_status add_bound(char **list, size_t count,
+                                 const struct wio_environment_params *params)
+{
+    char bytes[24];
+    snprintf(bytes, sizeof(bytes), "%" PRIu64, params->max_size);
+    WIO_TRY(add(list, &count, "WHYIO_MAX_SIZE", bytes, ""));
+    return add(list, &count, "WHYIO_KEEP", params->keep_last ? "last" : "first", "");
+}
+
 /* What the capture library is told. */
 static enum wio_status add_capture(char **list, size_t count, char *const *base,
                                    const struct wio_environment_params *params)
 {
     WIO_TRY(add_preload(list, &count, params->capture_lib, value_of(base, "LD_PRELOAD")));
-    WIO_TRY(add(list, &count, "WHYIO_TRACE", params->rings, ""));
+    WIO_TRY(add(list, &count, "WHYIO_RINGS", params->rings, ""));
     if (params->filters != NULL) {
         WIO_TRY(add(list, &count, "WHYIO_FILTERS", params->filters, ""));
     }
@@ -104,7 +115,7 @@ static enum wio_status add_capture(char **list, size_t count, char *const *base,
     if (params->board != NULL) {
         WIO_TRY(add(list, &count, "WHYIO_BOARD", params->board, ""));
     }
-    return WIO_OK;
+    return params->max_size > 0 ? add_bound(list, count, params) : WIO_OK;
 }
 
 static enum wio_status fill(char **list, char *const *base,

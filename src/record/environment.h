@@ -4,17 +4,20 @@
 #define WIO_RECORD_ENVIRONMENT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <whyio/status.h>
 
 struct wio_environment_params {
     const char *capture_lib; /* goes in front of LD_PRELOAD; NULL = the command is not recorded */
-    const char *rings;       /* WHYIO_TRACE */
+    const char *rings;       /* WHYIO_RINGS */
     bool stacks;
     bool no_stacks;
     bool mpi_internals;
     bool mmap_pages;
     bool causal;
+    uint64_t max_size;    /* WHYIO_MAX_SIZE, 0 = no bound */
+    bool keep_last;       /* WHYIO_KEEP */
     const char *board;    /* WHYIO_BOARD, NULL = none */
     const char *director; /* WHYIO_DIRECTOR, NULL = none */
     const char *filters;  /* WHYIO_FILTERS, NULL = none */

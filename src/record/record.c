@@ -111,6 +111,8 @@ static enum wio_status run(struct plan *plan, struct wio_supervision *supervisio
         .mpi_internals = params->mpi_internals,
         .mmap_pages = params->mmap_pages,
         .causal = params->causal,
+        .max_size = params->max_size,
+        .keep_last = params->keep_last,
         .board = params->board,
         .director = params->director,
         .filters = filters,

@@ -57,6 +57,9 @@ struct wio_record_params {
      * throttle/hosts/coordinator.h. It is recorded by them, not by this one. NULL = no */
     const char *director;
     bool anonymize;
+    uint64_t max_size; /* bytes of raw events that are kept, WIO_BOUND_MIN_BYTES ..
+                          WIO_BOUND_MAX_BYTES (ring/bound.h); 0 = all */
+    bool keep_last;    /* the last ones, not the first */
     /* While sealing. May be NULL. */
     void (*progress)(void *arg, uint64_t done, uint64_t total, const char *unit);
     void *progress_arg;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "report/line.h"
 
 static void print_json(const struct wio_check_report *report, const struct wio_error *fault)
@@ -39,6 +40,21 @@ void wio_report_fault(void *report, const struct wio_error *fault)
     fputc('\n', self->out);
 }
 
+/* No fault of the trace: the recorder had no room for them, or was told to keep so many. */
+static void print_dropped(const struct wio_check_report *report)
+{
+    char text[WIO_TEXT_MAX];
+    if (report->dropped == 0) {
+        return;
+    }
+    fprintf(report->out, "; %s event%s dropped when it was recorded",
+            wio_format_count(text, report->dropped), report->dropped == 1 ? "" : "s");
+    if (report->evicted > 0) {
+        fprintf(report->out, ", %s of them from its begin",
+                wio_format_count(text, report->evicted));
+    }
+}
+
 void wio_report_check_end(const struct wio_check_report *report)
 {
     struct wio_json json;
@@ -49,15 +65,19 @@ void wio_report_check_end(const struct wio_check_report *report)
         wio_json_string(&json, "schema", "whyio.check/1");
         wio_json_bool(&json, "ok", report->faults == 0);
         wio_json_u64(&json, "faults", report->faults);
+        wio_json_u64(&json, "dropped", report->dropped);
+        wio_json_u64(&json, "evicted", report->evicted);
         wio_json_object_end(&json);
         wio_json_line(&json);
         return;
     }
     wio_print_plain(report->out, report->name);
     if (report->faults == 0) {
-        fprintf(report->out, ": no fault\n");
+        fprintf(report->out, ": no fault");
     } else {
-        fprintf(report->out, ": %" PRIu64 " fault%s\n", report->faults,
+        fprintf(report->out, ": %" PRIu64 " fault%s", report->faults,
                 report->faults == 1 ? "" : "s");
     }
+    print_dropped(report);
+    fputc('\n', report->out);
 }

@@ -16,7 +16,9 @@ struct wio_check_report {
     FILE *out;
     const char *name; /* of the trace, as the user called it */
     bool is_json;
-    uint64_t faults; /* so far */
+    uint64_t faults;  /* so far */
+    uint64_t dropped; /* events that the trace does not have; known at the end */
+    uint64_t evicted; /* of these: from its begin */
 };
 
 /* A wio_fault_fn: `report` is a struct wio_check_report. */

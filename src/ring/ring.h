@@ -28,6 +28,9 @@
 
 #define WIO_RING_USERS 8u
 
+/* The writer of definitions, where the last events are kept: FORMAT.md R-BOUND-3. */
+#define WIO_TEXT_WRITER 0u
+
 enum wio_ring_clock { WIO_CLOCK_TSC = 1, WIO_CLOCK_MONOTONIC_NS = 2 };
 
 /* FORMAT.md#ring-header. Fixed part of 1 KiB, the rest of the 4 KiB is zero. */
@@ -65,6 +68,12 @@ struct wio_ring_header {
     uint32_t users[WIO_RING_USERS];
     uint32_t refused_user; /* uid + 1 of a user who may not make rings; 0 = none */
     int32_t refused_error; /* errno of the attempt */
+    /* The bound of the recording (ring/bound.h). */
+    uint32_t keep; /* enum wio_bound_keep */
+    uint64_t max_bytes;
+    uint64_t text_slots; /* atomic: handed out for definitions, where the last events are kept */
+    uint64_t texts_lost; /* atomic: definitions for which there was no room */
+    uint64_t evicted;    /* atomic: events of this image that were overwritten */
 };
 
 _Static_assert(sizeof(struct wio_ring_header) <= 1024, "ring header grew over its fixed part");
@@ -76,7 +85,12 @@ struct wio_chunk_header {
     uint32_t writer;    /* number of the writer within the process image */
     uint32_t chunk_no;  /* atomic: how many chunks this writer has filled before this one */
     uint32_t published; /* the writer's own: slots whose record is whole; readers ignore it */
-    uint32_t reserved[12];
+    /* In a place of the bound (ring/bound.h), else 0. */
+    uint64_t ring_ns;       /* start_mono_ns of the ring that it belongs to .. */
+    uint64_t events_before; /* of this writer, in its former chunks */
+    int32_t ring_pid;       /* .. and its pid */
+    uint32_t events;        /* in this chunk, once it is full */
+    uint32_t reserved[6];
 };
 
 _Static_assert(sizeof(struct wio_chunk_header) == WIO_SLOT_BYTES, "chunk header is one slot");

@@ -123,7 +123,9 @@ static enum wio_status look_at(struct wio_ring *ring, uint32_t index, bool *is_e
     WIO_TRY(wio_io_pread(ring->fd, ring->path, &header, sizeof(header), place_of(index), err));
     *is_empty_out = header.magic == 0;
     if (header.magic == WIO_CHUNK_MAGIC) {
-        return add_place(ring, (struct wio_chunk_place){header.writer, header.chunk_no, index},
+        return add_place(ring,
+                         (struct wio_chunk_place){
+                             .writer = header.writer, .chunk_no = header.chunk_no, .index = index},
                          err);
     }
     ring->bad_chunks += header.magic != 0;
@@ -146,23 +148,47 @@ static enum wio_status find_chunks(struct wio_ring *ring, struct wio_error *err)
         WIO_TRY(look_at(ring, (uint32_t)i, &is_empty, err));
         i = is_empty ? behind_hole(ring, i, count) : i + 1;
     }
-    if (ring->place_count > 0) {
-        qsort(ring->places, ring->place_count, sizeof(*ring->places), compare_places);
+    return WIO_OK;
+}
+
+/* R-BOUND-2 */
+static enum wio_status find_bound_chunks(struct wio_ring *ring, struct wio_error *err)
+{
+    uint32_t count = 0;
+    if (ring->bound == NULL || ring->header.keep != WIO_BOUND_LAST) {
+        return WIO_OK;
+    }
+    ring->bound_chunks =
+        wio_bound_find(ring->bound, ring->header.pid, ring->header.start_mono_ns, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wio_bound_chunk *chunk = &ring->bound_chunks[i];
+        WIO_TRY(add_place(
+            ring,
+            (struct wio_chunk_place){
+                .writer = chunk->writer, .chunk_no = chunk->chunk_no, .index = i, .is_bound = true},
+            err));
     }
     return WIO_OK;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): where it lies, what it is called, what goes with it */
 enum wio_status wio_ring_open(struct wio_ring *ring, int dir, const char *name, const char *path,
-                              struct wio_error *err)
+                              const struct wio_bound *bound, struct wio_error *err)
 {
-    *ring = (struct wio_ring){.path = path, .fd = wio_io_open_regular(dir, name, O_NOFOLLOW)};
+    *ring = (struct wio_ring){
+        .path = path, .fd = wio_io_open_regular(dir, name, O_NOFOLLOW), .bound = bound};
     struct stat st;
     if (ring->fd < 0 || fstat(ring->fd, &st) != 0) {
         return wio_error_sys(err, path, "cannot open the ring");
     }
     ring->size = (uint64_t)st.st_size;
     WIO_TRY(wio_ring_read_header(ring->fd, path, &ring->header, err));
-    return find_chunks(ring, err);
+    WIO_TRY(find_chunks(ring, err));
+    WIO_TRY(find_bound_chunks(ring, err));
+    if (ring->place_count > 0) {
+        qsort(ring->places, ring->place_count, sizeof(*ring->places), compare_places);
+    }
+    return WIO_OK;
 }
 
 void wio_ring_close(struct wio_ring *ring)
@@ -174,10 +200,13 @@ void wio_ring_close(struct wio_ring *ring)
     ring->place_room = 0;
 }
 
-static enum wio_status read_slots(const struct wio_ring *ring, uint32_t index,
+static enum wio_status read_slots(const struct wio_ring *ring, const struct wio_chunk_place *place,
                                   union wio_slot *slots, struct wio_error *err)
 {
-    uint64_t at = place_of(index);
+    if (place->is_bound) {
+        return wio_bound_read(ring->bound, &ring->bound_chunks[place->index], slots, err);
+    }
+    uint64_t at = place_of(place->index);
     size_t bytes = WIO_CHUNK_BYTES;
     if (ring->size - at < bytes) {
         bytes = (size_t)(ring->size - at);
@@ -250,13 +279,13 @@ enum wio_status wio_ring_chunk(const struct wio_ring *ring, uint32_t *place,
     chunk_out->chunk_no = first->chunk_no;
     chunk_out->next = 1;
     chunk_out->lost = 0;
-    WIO_TRY(read_slots(ring, first->index, chunk_out->slots, err));
+    WIO_TRY(read_slots(ring, first, chunk_out->slots, err));
     for ((*place)++; *place < ring->place_count; (*place)++) {
         const struct wio_chunk_place *other = &ring->places[*place];
         if (other->writer != first->writer || other->chunk_no != first->chunk_no) {
             break;
         }
-        WIO_TRY(read_slots(ring, other->index, chunk_out->copy, err));
+        WIO_TRY(read_slots(ring, other, chunk_out->copy, err));
         join(chunk_out);
     }
     chunk_out->is_last =

@@ -14,6 +14,7 @@
 
 #include <whyio/status.h>
 
+#include "ring/bound_reader.h"
 #include "ring/ring.h"
 
 /* Any slot; which member counts is said by its kind. */
@@ -39,7 +40,8 @@ _Static_assert(sizeof(union wio_slot) == WIO_SLOT_BYTES, "one slot");
 struct wio_chunk_place {
     uint32_t writer;
     uint32_t chunk_no;
-    uint32_t index; /* within the file */
+    uint32_t index; /* within the file; of a place of the bound: among those of the ring */
+    bool is_bound;  /* the chunk lies in the file of the bound */
 };
 
 struct wio_ring {
@@ -50,7 +52,9 @@ struct wio_ring {
     struct wio_chunk_place *places; /* by writer, then chunk_no, then index */
     uint32_t place_count;
     uint32_t place_room;
-    uint32_t bad_chunks; /* that had no chunk header */
+    uint32_t bad_chunks;                        /* that had no chunk header */
+    const struct wio_bound *bound;              /* borrowed, may be NULL */
+    const struct wio_bound_chunk *bound_chunks; /* of this ring */
 };
 
 /* The header alone: WIO_END where there is none yet (an empty file, or zeros). */
@@ -58,9 +62,11 @@ WIO_MUST_CHECK enum wio_status wio_ring_read_header(int fd, const char *path,
                                                     struct wio_ring_header *header_out,
                                                     struct wio_error *err);
 /* Open `name` in the directory `dir` (no link), read the header and where the chunks are; `path` is
- * its name for messages, and is kept. Close also what failed half way. */
+ * its name for messages, and is kept. Chunks may lie in `bound`, too, which outlives the ring;
+ * NULL: there is none. Close also what failed half way. */
 WIO_MUST_CHECK enum wio_status wio_ring_open(struct wio_ring *ring, int dir, const char *name,
-                                             const char *path, struct wio_error *err);
+                                             const char *path, const struct wio_bound *bound,
+                                             struct wio_error *err);
 void wio_ring_close(struct wio_ring *ring);
 
 /* One chunk of one writer: its copies joined. */

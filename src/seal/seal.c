@@ -57,6 +57,7 @@ void wio_seal_fini(struct wio_seal *seal)
     wio_blob_fini(&seal->remarks.lines);
     wio_strtab_fini(&seal->remarked);
     wio_seal_refused_fini(seal);
+    wio_bound_close(&seal->bound.file);
 }
 
 static enum wio_status seal_init(struct wio_seal *seal, struct wio_error *err)
@@ -145,8 +146,11 @@ static enum wio_status take_ring(struct wio_seal *seal, struct wio_seal_ring *ri
     if (work.chunk == NULL) {
         return wio_segment_fail(seal->segment, WIO_ERR_NOMEM, err);
     }
-    enum wio_status status =
-        wio_ring_open(&work.file, seal->dirs[ring->dir].fd, ring->name, ring->path, &fault);
+    const struct wio_bound *bound = NULL;
+    enum wio_status status = wio_seal_bound(seal, ring, &bound, &fault);
+    status = status == WIO_OK ? wio_ring_open(&work.file, seal->dirs[ring->dir].fd, ring->name,
+                                              ring->path, bound, &fault)
+                              : status;
     status = status == WIO_OK ? wio_seal_scan(seal, ring, &work, &fault) : status;
     if (status == WIO_OK && !is_only_for_strings(ring)) {
         ring->start_ns = wio_seal_time(seal, ring, ring->header.start_mono_ns);
@@ -159,6 +163,7 @@ static enum wio_status take_ring(struct wio_seal *seal, struct wio_seal_ring *ri
             wio_seal_fault(seal, &fault);
         }
         status = status == WIO_OK ? wio_seal_process(seal, ring, &work, &fault) : status;
+        wio_seal_note_bound(seal, ring);
     }
     if (status != WIO_OK) {
         wio_seal_name_ring(seal, ring, &fault);
@@ -178,6 +183,7 @@ static void add_totals(struct wio_seal *seal)
     for (uint32_t i = 0; i < seal->segment->process_count; i++) {
         const struct wio_segment_process *process = &seal->segment->processes[i];
         seal->totals.dropped += process->info.dropped;
+        seal->totals.evicted += process->info.evicted;
         for (uint32_t k = 0; k < WIO_UNSEEN_COUNT; k++) {
             seal->totals.unseen[k] += process->unseen[k];
         }
@@ -225,6 +231,7 @@ static enum wio_status fill(struct wio_seal *seal, const char *name, struct wio_
         WIO_TRY(params->decorate(params->decorate_arg, seal->segment, err));
     }
     WIO_TRY(take_rings(seal, err));
+    WIO_TRY(wio_seal_put_bound(seal, err));
     WIO_TRY(put_notes(seal, WIO_SEGMENT_META_FAULTS, &seal->faults, err));
     WIO_TRY(put_notes(seal, WIO_SEGMENT_META_REMARKS, &seal->remarks, err));
     if (name != NULL && !params->keep_rings) {
@@ -250,7 +257,8 @@ enum wio_status wio_seal_begin_at(struct wio_seal *seal, int at, const char *dir
                                   const char *ring_dir, bool is_alone,
                                   const struct wio_seal_params *params, struct wio_error *err)
 {
-    *seal = (struct wio_seal){.params = params, .raw = WIO_RAW_INIT};
+    *seal =
+        (struct wio_seal){.params = params, .raw = WIO_RAW_INIT, .bound = {.file = WIO_BOUND_INIT}};
     WIO_TRY(wio_raw_open_at(&seal->raw, at, dir, err));
     if (is_alone && !wio_raw_lock(&seal->raw) && seal->raw.fd < 0) {
         WIO_TRY(wio_raw_reopen(&seal->raw, err));

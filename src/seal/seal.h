@@ -25,6 +25,9 @@ struct wio_seal_totals {
     uint64_t live_rings;  /* left out, as their processes still run, */
     uint64_t live_events; /* and what they hold so far */
     uint64_t dropped;
+    uint64_t evicted;   /* of these: from the begin, as the last events are kept */
+    uint64_t max_bytes; /* the bound of the recording (record --max-size); 0 = none */
+    bool keeps_last;
     uint64_t unseen[16]; /* enum wio_unseen, summed over the rings */
     uint64_t bytes;      /* of the finished segment */
     char remarks[2048];  /* lines: what could not be recorded and why, as many as fit */

@@ -16,6 +16,7 @@ struct ring_writer {
     uint32_t stream;
     bool has_stream;
     uint64_t dropped;
+    uint64_t events; /* so far, with those that were overwritten */
     struct wio_seal_cpu cpu;
 };
 
@@ -304,11 +305,24 @@ static enum wio_status begin_writer(struct wio_seal *seal, struct wio_seal_work 
     return WIO_OK;
 }
 
+/* R-BOUND-4: what this writer's overwritten chunks held, behind the CLOCK that tells the stream. */
+static void count_evicted(struct wio_seal *seal, struct wio_seal_work *work,
+                          struct ring_writer *writer)
+{
+    const uint64_t before = work->chunk->slots[0].header.events_before;
+    if (before > writer->events && writer->has_stream) {
+        wio_segment_lost(seal->segment, writer->stream, before - writer->events);
+        work->evicted += before - writer->events;
+        writer->events = before;
+    }
+}
+
 /* Chunks that should be there and are not, unless the writer itself counted what it dropped. */
-static void count_missing(struct wio_seal_work *work, struct ring_writer *writer, uint64_t dropped)
+static void count_missing(struct wio_seal_work *work, struct ring_writer *writer, uint64_t dropped,
+                          bool is_bound)
 {
     uint32_t chunk_no = work->chunk->chunk_no;
-    if (chunk_no > writer->next_chunk && writer->dropped == dropped) {
+    if (chunk_no > writer->next_chunk && writer->dropped == dropped && !is_bound) {
         work->lost += (uint64_t)(chunk_no - writer->next_chunk) * (WIO_CHUNK_SLOTS - 1);
     }
     writer->next_chunk = chunk_no + 1;
@@ -319,14 +333,23 @@ static enum wio_status take_chunk(struct wio_seal *seal, struct wio_seal_ring *r
                                   struct wio_error *err)
 {
     const union wio_slot *slot = NULL;
-    uint64_t dropped = writer->dropped;
+    const uint64_t dropped = writer->dropped;
+    const uint64_t events = seal->totals.events;
+    bool is_first = ring->header.keep == WIO_BOUND_LAST;
     while ((slot = wio_chunk_next(work->chunk)) != NULL) {
         WIO_TRY(take_record(seal, ring, work, writer, slot, err));
+        if (is_first) {
+            count_evicted(seal, work, writer);
+            is_first = false;
+        }
     }
-    count_missing(work, writer, dropped);
+    writer->events += seal->totals.events - events;
+    count_missing(work, writer, dropped, ring->header.keep == WIO_BOUND_LAST);
     /* A claim that a signal handler overtook leaves a hole and is made again: in a process that
      * ended by itself a hole is no loss. */
-    if (ring->header.end == WIO_END_NONE || ring->header.end == WIO_END_SIGNAL) {
+    const bool is_text = ring->header.keep == WIO_BOUND_LAST && writer->number == WIO_TEXT_WRITER;
+    const bool is_killed = ring->header.end == WIO_END_NONE || ring->header.end == WIO_END_SIGNAL;
+    if (is_killed && !is_text) {
         work->lost += work->chunk->lost;
     }
     return WIO_OK;

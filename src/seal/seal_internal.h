@@ -107,6 +107,7 @@ struct wio_seal_work {
     struct wio_map vfork;   /* pid -> process that shares this ring */
     uint64_t dropped;       /* sum of the writers' own counts */
     uint64_t lost;          /* records that are damaged */
+    uint64_t evicted;       /* events that were overwritten, as the writers' chunks tell */
     uint64_t last_ns;       /* end of the last event */
     struct wio_ring_chunk *chunk;
 };
@@ -200,6 +201,11 @@ struct wio_seal {
     struct wio_ring_dir *dirs; /* of the rings: raw/ itself first, or the one that was named */
     uint32_t dir_count;
     uint32_t dir_capacity;
+    struct {
+        struct wio_bound file; /* the last one that was asked for; not open: it is no use */
+        uint32_t dir;
+        char name[256];
+    } bound; /* seal_bound.c */
     struct wio_seal_totals totals;
     uint64_t done_bytes;
     uint64_t total_bytes;
@@ -257,6 +263,19 @@ void wio_seal_refused_fini(struct wio_seal *seal);
 /* Make a ring that stays the directory's owner's: a later sealing may not find what it is judged
  * by. */
 void wio_seal_adopt(const struct wio_seal *seal, const struct wio_seal_ring *ring);
+
+/* seal_bound.c */
+/* The file of the bound in which chunks of the ring lie; NULL: they lie in the ring alone. Valid
+ * until the next question. */
+WIO_MUST_CHECK enum wio_status wio_seal_bound(struct wio_seal *seal,
+                                              const struct wio_seal_ring *ring,
+                                              const struct wio_bound **bound_out,
+                                              struct wio_error *err);
+/* Remove such files from a directory that has no ring left. */
+void wio_seal_remove_bounds(const struct wio_ring_dir *dir);
+/* What a ring that is sealed says of the bound of its recording. */
+void wio_seal_note_bound(struct wio_seal *seal, const struct wio_seal_ring *ring);
+WIO_MUST_CHECK enum wio_status wio_seal_put_bound(struct wio_seal *seal, struct wio_error *err);
 
 /* seal_live.c: count what is left out because its process still runs. */
 void wio_seal_count_live(struct wio_seal *seal);

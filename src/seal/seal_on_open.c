@@ -102,7 +102,7 @@ enum wio_status wio_pending_seal(int at, const char *dir, wio_progress_fn *progr
         }
     }
     wio_seal_fini(&seal);
-    seal = (struct wio_seal){.raw = WIO_RAW_INIT};
+    seal = (struct wio_seal){.raw = WIO_RAW_INIT, .bound = {.file = WIO_BOUND_INIT}};
     params.keep_rings = true;
     return into_memory(at, dir, &params, pending_out, err);
 }

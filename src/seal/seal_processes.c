@@ -189,6 +189,7 @@ static enum wio_status describe(struct wio_seal *seal, struct wio_seal_ring *rin
     WIO_TRY(put_arguments(seal, &program->argv, &texts->argv));
     WIO_TRY(put_path(seal, ring->cwd.size == 0 ? &program->cwd : &ring->cwd, &texts->cwd));
     uint64_t dropped = header->dropped > work->dropped ? header->dropped : work->dropped;
+    uint64_t evicted = header->evicted > work->evicted ? header->evicted : work->evicted;
     *info = (struct wio_process_info){
         .pid = header->pid,
         .ppid = header->ppid,
@@ -201,7 +202,8 @@ static enum wio_status describe(struct wio_seal *seal, struct wio_seal_ring *rin
         .exe = (const char *)texts->exe.data,
         .argv = (const char *)texts->argv.data,
         .cwd = (const char *)texts->cwd.data,
-        .dropped = dropped + work->lost,
+        .dropped = dropped + work->lost + evicted,
+        .evicted = evicted,
         .unseen_count = WIO_UNSEEN_COUNT,
         .unseen = header->unseen,
     };
@@ -263,6 +265,7 @@ enum wio_status wio_seal_vfork_child(struct wio_seal *seal, struct wio_seal_ring
     info.start_ns = wio_seal_time(seal, ring, wio_ticks_to_ns(&work->ticks, clock->ticks));
     info.end_ns = info.start_ns;
     info.dropped = 0;
+    info.evicted = 0;
     info.unseen_count = 0;
     info.end = WIO_END_EXEC; /* all that such a child can do, besides _exit */
     info.end_status = 0;

@@ -7,6 +7,7 @@
  * Times and sizes are made up, the structure is that of a real run. KIND is one of
  *   checkpoint  two ranks write a file together and read it back; one looks for a missing file
  *   replayed    the same operations below /target, at a third of the speed, without the pauses
+ *   bounded     the last events of a run, whose begin was overwritten (record --keep=last)
  *   killed      one rank died by a signal, one has no end; events were dropped, an exec not seen
  *   odd         every odd value: no rank, odd bytes in paths, pending, asynchronous, stdio, mmap
  *   jobs        processes of jobs with odd names: blanks, quotes, colons, UTF-8, odd bytes, 4,096
@@ -225,6 +226,26 @@ static void make_killed(struct maker *maker)
     process.end = WIO_END_NONE;
     start_process(maker, process, 0);
     transfer(maker, WIO_OP_pwrite, "/home/u/a", 4096, 4096);
+}
+
+/* Of a long run the last events: its begin was overwritten. */
+static void make_bounded(struct maker *maker)
+{
+    static const char bound[] = "max_size 67108864\nkeep last\n";
+    struct wio_process_info process = rank_of(0, 1000);
+
+    must(maker, wio_segment_meta(maker->segment, WIO_SEGMENT_META_BOUND, bound, sizeof(bound) - 1,
+                                 &maker->err));
+    add_file(maker, "/home/u/log", 1 << 30);
+    process.dropped = 1500000;
+    process.evicted = 1500000;
+    start_process(maker, process, 0);
+    transfer(maker, WIO_OP_write, "/home/u/log", 1 << 20, 4096);
+    process = rank_of(1, 1001);
+    process.dropped = 3;
+    process.evicted = 2;
+    start_process(maker, process, 0);
+    transfer(maker, WIO_OP_write, "/home/u/log", 1 << 21, 4096);
 }
 
 static void make_odd_calls(struct maker *maker)
@@ -507,6 +528,8 @@ static void make_kind(struct maker *maker, const char *kind, const char *count)
         make_checkpoint(maker, 0);
     } else if (strcmp(kind, "killed") == 0) {
         make_killed(maker);
+    } else if (strcmp(kind, "bounded") == 0) {
+        make_bounded(maker);
     } else if (strcmp(kind, "odd") == 0) {
         make_odd(maker);
     } else if (strcmp(kind, "jobs") == 0) {

@@ -151,7 +151,7 @@ def main(library, program, case, *mpirun):
         rings_dir = os.path.join(top, "rings")
         os.mkdir(rings_dir)
         seen, work = run(command, top, "seen", LD_PRELOAD=os.path.abspath(library),
-                         WHYIO_TRACE=rings_dir, WHYIO_CAUSAL="1")
+                         WHYIO_RINGS=rings_dir, WHYIO_CAUSAL="1")
         assert seen[:2] == plain[:2], f"without capture {plain}, with it {seen}"
         rings = ring_reader.read_rings(rings_dir, os.environ["WHYIO_SOURCE"])
         expected = [list(expected_of(work, rank)) for rank in range(RANKS)]

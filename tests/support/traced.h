@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests of capture's core: WHYIO_TRACE is read before main. */
+/* For tests of capture's core: WHYIO_RINGS is read before main. */
 #ifndef WIO_TESTS_TRACED_H
 #define WIO_TESTS_TRACED_H
 
@@ -12,7 +12,7 @@
 
 static inline bool wio_is_traced(void)
 {
-    return getenv("WHYIO_TRACE") != NULL;
+    return getenv("WHYIO_RINGS") != NULL;
 }
 
 /* Run the program again with the variable from its start, and tidy up behind it, by whatever it
@@ -23,7 +23,7 @@ static inline int wio_run_traced(char **argv)
     const char *dir = wio_test_dir();
     pid_t pid = fork();
     if (pid == 0) {
-        (void)setenv("WHYIO_TRACE", dir, 1);
+        (void)setenv("WHYIO_RINGS", dir, 1);
         (void)execv("/proc/self/exe", argv);
         _exit(127);
     }

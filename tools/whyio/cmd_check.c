@@ -2,11 +2,14 @@
 /* whyio check: reads everything and tells every fault. */
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "cmd.h"
 #include "edges/check.h"
+#include "handles.h"
 #include "options.h"
 #include "progress.h"
 #include "report/check.h"
+#include "seal/open.h"
 #include "store/serve/check_root.h"
 
 #include <whyio/trace.h>
@@ -38,6 +41,19 @@ static void show_fault(void *arg, const struct wio_error *fault)
     wio_report_fault(&output->report, fault);
 }
 
+/* All has been read without a fault: the index tells. */
+static void count_dropped(const char *dir, struct wio_check_report *report)
+{
+    WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *trace = NULL;
+    struct wio_trace_info info;
+
+    if (wio_trace_open_events(dir, &trace, NULL) == WIO_OK) {
+        wio_trace_get_info(trace, &info);
+        report->dropped = info.dropped;
+        report->evicted = info.evicted;
+    }
+}
+
 static enum wio_status check_trace(const char *dir, struct output *output, struct wio_error *err)
 {
     enum wio_status status = wio_trace_check_progress(dir, show_fault, output, cmd_progress_update,
@@ -45,7 +61,11 @@ static enum wio_status check_trace(const char *dir, struct output *output, struc
     if (status == WIO_OK || status == WIO_END) {
         status = wio_join_check(dir, show_fault, output, err);
     }
-    return status == WIO_END ? WIO_OK : status;
+    WIO_TRY(status == WIO_END ? WIO_OK : status);
+    if (output->report.faults == 0) {
+        count_dropped(dir, &output->report);
+    }
+    return WIO_OK;
 }
 
 static enum wio_status check_store(const char *dir, struct output *output, struct wio_error *err)

@@ -6,6 +6,7 @@
 
 #include "base/env.h"
 #include "base/text.h"
+#include "ring/bound.h"
 
 enum {
     OPTION_FORCE = CMD_OPTION_FIRST,
@@ -24,7 +25,9 @@ enum {
     OPTION_STACKS,
     OPTION_MPI_INTERNALS,
     OPTION_MMAP_PAGES,
-    OPTION_ANONYMIZE
+    OPTION_ANONYMIZE,
+    OPTION_MAX_SIZE,
+    OPTION_KEEP
 };
 
 #define NS_PER_S 1e9
@@ -84,6 +87,14 @@ static const struct argp_option argp_options[] = {
      "Record also which pages of mapped files are written (Linux 6.7)", 0},
     {"anonymize", OPTION_ANONYMIZE, NULL, 0,
      "Replace names in paths by hashes, leave out arguments and environment", 0},
+    {"max-size", OPTION_MAX_SIZE, "SIZE", 0,
+     "Keep at most SIZE bytes of events of the recorded processes of this host (64M, 2G; at least "
+     "1M), and count those that are dropped",
+     0},
+    {"keep", OPTION_KEEP, "WHICH", 0,
+     "With --max-size: keep the first events (default), or the last ones, as a flight recorder "
+     "does",
+     0},
     {0},
 };
 
@@ -110,6 +121,26 @@ static void parse_stacks(struct record_options *options, const char *arg, struct
     options->record.no_stacks = arg != NULL && strcmp(arg, "never") == 0;
     if (!options->record.stacks && !options->record.no_stacks && strcmp(arg, "sampled") != 0) {
         argp_error(state, "'%s' is no way to take stacks: expected sampled, always or never", arg);
+    }
+}
+
+static void parse_max_size(struct record_options *options, const char *arg,
+                           struct argp_state *state)
+{
+    uint64_t bytes = 0;
+    if (wio_parse_size(arg, &bytes) != WIO_OK || bytes < WIO_BOUND_MIN_BYTES ||
+        bytes > WIO_BOUND_MAX_BYTES) {
+        argp_error(state, "--max-size=%s: a size from 1M to 1T is expected", arg);
+    }
+    options->record.max_size = bytes;
+}
+
+static void parse_keep(struct record_options *options, const char *arg, struct argp_state *state)
+{
+    options->record.keep_last = strcmp(arg, "last") == 0;
+    options->has_keep = true;
+    if (!options->record.keep_last && strcmp(arg, "first") != 0) {
+        argp_error(state, "--keep=%s: first or last is expected", arg);
     }
 }
 
@@ -198,6 +229,12 @@ static void check(const struct record_options *options, struct argp_state *state
     if (throttle->target_count > 0 && !has_goal) {
         argp_error(state, "--target-root is for --target-error and --budget");
     }
+    if (options->has_keep && options->record.max_size == 0) {
+        argp_error(state, "--keep is for --max-size");
+    }
+    if (options->is_throttle && options->record.max_size > 0) {
+        argp_error(state, "--causal=throttle needs all events: it does not go with --max-size");
+    }
     if (throttle->period > 0 && has_goal) {
         argp_error(state, "--period is chosen by --target-error and --budget: give one or the "
                           "other");
@@ -278,6 +315,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_ANONYMIZE:
         options->record.anonymize = true;
+        return 0;
+    case OPTION_MAX_SIZE:
+        parse_max_size(options, arg, state);
+        return 0;
+    case OPTION_KEEP:
+        parse_keep(options, arg, state);
         return 0;
     case ARGP_KEY_ARG: /* the first word that is no option, and all behind it, is the command */
         options->record.command = &state->argv[state->next - 1];

@@ -12,6 +12,7 @@ struct record_options {
     struct cmd_options common;
     struct wio_record_params record;
     bool is_throttle; /* --causal=throttle */
+    bool has_keep;
     struct wio_throttle_params throttle;
     struct wio_throttle_target targets[RECORD_TARGETS_MAX];
 };

@@ -62,6 +62,19 @@ static void add_throttle(struct wio_json *json, const struct wio_throttle_result
     wio_json_object_end(json);
 }
 
+/* What --max-size has kept. */
+static void add_bound(struct wio_json *json, const struct wio_seal_totals *totals)
+{
+    wio_json_u64(json, "evicted", totals->evicted);
+    if (totals->max_bytes > 0) {
+        wio_json_u64(json, "max_size", totals->max_bytes);
+        wio_json_string(json, "keep", totals->keeps_last ? "last" : "first");
+    } else {
+        wio_json_null(json, "max_size");
+        wio_json_null(json, "keep");
+    }
+}
+
 void render_record_json(const struct wio_record_result *result,
                         const struct wio_throttle_result *throttle)
 {
@@ -76,6 +89,7 @@ void render_record_json(const struct wio_record_result *result,
     wio_json_u64(&json, "images", result->totals.rings);
     wio_json_u64(&json, "events", result->totals.events);
     wio_json_u64(&json, "dropped", result->totals.dropped);
+    add_bound(&json, &result->totals);
     wio_json_u64(&json, "bytes", result->totals.bytes);
     wio_json_u64(&json, "live_images", result->totals.live_rings);
     wio_json_u64(&json, "live_events", result->totals.live_events);
@@ -98,17 +112,30 @@ static void say_remarks(const char *remarks)
     }
 }
 
+/* " (the last 64.0 MiB were kept)", where events were dropped for it. */
+static void put_bound(const struct wio_seal_totals *totals, char *text, size_t size)
+{
+    char bytes[WIO_TEXT_MAX];
+    text[0] = '\0';
+    if (totals->max_bytes > 0 && totals->dropped > 0) {
+        snprintf(text, size, " (the %s %s were kept)", totals->keeps_last ? "last" : "first",
+                 wio_format_size(bytes, totals->max_bytes));
+    }
+}
+
 void render_record_text(const struct wio_record_result *result)
 {
     char events[WIO_TEXT_MAX];
     char dropped[WIO_TEXT_MAX];
     char images[WIO_TEXT_MAX];
     char size[WIO_TEXT_MAX];
+    char bound[64];
     const struct wio_seal_totals *totals = &result->totals;
-    cmd_say("%s: %s event%s of %s program image%s, %s dropped, %s%s", result->dir,
+    put_bound(totals, bound, sizeof(bound));
+    cmd_say("%s: %s event%s of %s program image%s, %s dropped%s, %s%s", result->dir,
             wio_format_count(events, totals->events), totals->events == 1 ? "" : "s",
             wio_format_count(images, totals->rings), totals->rings == 1 ? "" : "s",
-            wio_format_count(dropped, totals->dropped), wio_format_size(size, totals->bytes),
+            wio_format_count(dropped, totals->dropped), bound, wio_format_size(size, totals->bytes),
             result->is_cut ? ", cut short while processes were running" : "");
     for (unsigned i = 0; i < WIO_UNSEEN_COUNT; i++) {
         if (totals->unseen[i] > 0) {

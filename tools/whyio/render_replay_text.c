@@ -168,6 +168,10 @@ static void put_lost(const struct wio_trace *trace, FILE *out)
         (void)fprintf(out, "%s event%s dropped\n", wio_format_count(count, info.dropped),
                       info.dropped == 1 ? "" : "s");
     }
+    if (info.evicted > 0) {
+        (void)fprintf(out, "missing   the begin: %s of these events were overwritten\n",
+                      wio_format_count(count, info.evicted));
+    }
     for (uint32_t kind = 0; kind < render_replay_unseen_kinds(trace); kind++) {
         uint64_t times = render_replay_unseen(trace, kind);
         if (times > 0) {

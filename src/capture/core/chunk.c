@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "capture/core/bound.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 
@@ -13,14 +14,49 @@ static uint64_t chunk_offset(uint32_t place)
     return WIO_RING_HEADER_BYTES + (uint64_t)place * WIO_CHUNK_BYTES;
 }
 
-/* A place in the file; kept for the next attempt where it could not be filled. */
-static uint32_t claim_place(struct cap_thread *self)
+/* Where a chunk goes: in the ring, or in the file of the bound. */
+struct place {
+    int fd;
+    uint64_t offset;
+    struct cap_bound_place bound; /* where the last events are kept */
+};
+
+/* A place in the ring; kept for the next attempt where it could not be filled. */
+static bool claim_in_ring(struct cap_thread *self, struct place *out)
 {
+    out->fd = cap_ring_fd();
+    if (out->fd < 0 || (self->writer.place == 0 && !cap_bound_take())) {
+        return false;
+    }
     if (self->writer.place == 0) {
         self->writer.place =
             __atomic_fetch_add(&cap_process.header->chunks, 1, __ATOMIC_RELAXED) + 1;
     }
-    return self->writer.place - 1;
+    out->offset = chunk_offset(self->writer.place - 1);
+    return true;
+}
+
+static bool claim(struct cap_thread *self, struct place *out)
+{
+    if (CAP_LIKELY(!cap_bound_keeps_last())) {
+        return claim_in_ring(self, out);
+    }
+    if (!cap_bound_claim(self->pid, &out->bound)) {
+        return false;
+    }
+    out->fd = out->bound.fd;
+    out->offset = out->bound.offset;
+    return true;
+}
+
+/* The place was filled, or not (FREE). */
+static void settle(struct cap_thread *self, const struct place *place, enum wio_place_kind kind)
+{
+    if (cap_bound_keeps_last()) {
+        cap_bound_settle(&place->bound, kind, self->pid);
+    } else if (kind != WIO_PLACE_FREE) {
+        self->writer.place = 0;
+    }
 }
 
 /* Below the block of memory that the thread's state lies in, each thread at a place of its own:
@@ -66,36 +102,64 @@ static uint8_t *map_anywhere(int fd, uint64_t offset)
     return range + before;
 }
 
-bool cap_chunk_attach(struct cap_thread *self)
+/* At a multiple of its size (cap_chunk_of). NULL where there is no room. */
+static uint8_t *map_chunk(const struct cap_thread *self, int fd, uint64_t offset)
 {
-    int fd = cap_ring_fd();
-    if (fd < 0) {
-        return false;
-    }
-    uint64_t offset = chunk_offset(claim_place(self));
-    if (!cap_ring_allocate(fd, offset, WIO_CHUNK_BYTES)) {
-        return false;
-    }
-    /* At a multiple of its size (cap_chunk_of). */
     uint8_t *map = map_below(self, fd, offset);
-    map = map != NULL ? map : map_anywhere(fd, offset);
-    if (map == NULL) {
-        return false;
-    }
-    (void)raw_madvise(map, WIO_CHUNK_BYTES, MADV_DONTFORK);
+    return map != NULL ? map : map_anywhere(fd, offset);
+}
+
+/* Any number that no other writer of the image has. */
+static uint32_t writer_number(const struct cap_thread *self)
+{
+    return cap_bound_keeps_last()
+               ? __atomic_add_fetch(&cap_process.header->chunks, 1, __ATOMIC_RELAXED)
+               : self->writer.place;
+}
+
+/* In the file of the bound a chunk says whose it is. */
+static void name_ring(struct wio_chunk_header *chunk, const struct wio_chunk_header *former)
+{
+    chunk->ring_pid = cap_process.header->pid;
+    chunk->ring_ns = cap_process.header->start_mono_ns;
+    chunk->events_before = former != NULL ? former->events_before + cap_bound_count(former) : 0;
+}
+
+static void begin_writing(struct cap_thread *self, uint8_t *map)
+{
     struct wio_chunk_header *chunk = (struct wio_chunk_header *)(void *)map;
     if (self->writer.chunk == NULL) {
-        self->writer.number =
-            self->writer.place; /* any number that no other writer of the image has */
+        self->writer.number = writer_number(self);
         chunk->chunk_no = 0;
     } else {
         chunk->chunk_no = self->writer.chunk->chunk_no + 1;
     }
-    self->writer.place = 0;
+    if (cap_bound_keeps_last()) {
+        name_ring(chunk, self->writer.chunk);
+    }
     chunk->writer = self->writer.number;
     __atomic_store_n(&chunk->magic, WIO_CHUNK_MAGIC, __ATOMIC_RELEASE);
     self->writer.chunk = chunk;
     __atomic_store_n(&self->slots, map + WIO_SLOT_BYTES, __ATOMIC_RELAXED);
+}
+
+bool cap_chunk_attach(struct cap_thread *self)
+{
+    struct place place;
+    if (!claim(self, &place)) {
+        return false;
+    }
+    uint8_t *map = NULL;
+    if (cap_ring_allocate(place.fd, place.offset, WIO_CHUNK_BYTES)) {
+        map = map_chunk(self, place.fd, place.offset);
+    }
+    if (map == NULL) {
+        settle(self, &place, WIO_PLACE_FREE);
+        return false;
+    }
+    (void)raw_madvise(map, WIO_CHUNK_BYTES, MADV_DONTFORK);
+    begin_writing(self, map);
+    settle(self, &place, WIO_PLACE_LIVE);
     return true;
 }
 
@@ -145,18 +209,23 @@ void cap_chunk_begin(struct cap_thread *self, uint8_t reason)
 /* Copy the full chunk away and use its memory again. */
 static bool turn_over(struct cap_thread *self)
 {
-    int fd = cap_ring_fd();
-    if (fd < 0) {
+    struct wio_chunk_header *chunk = self->writer.chunk;
+    struct place place;
+    if (!claim(self, &place)) {
         return false;
     }
-    uint64_t offset = chunk_offset(claim_place(self));
-    if (!cap_ring_is_within_limit(offset + WIO_CHUNK_BYTES) ||
-        raw_pwrite(fd, self->writer.chunk, WIO_CHUNK_BYTES, offset) != WIO_CHUNK_BYTES) {
+    if (cap_bound_keeps_last()) {
+        chunk->events = cap_bound_count(chunk);
+    }
+    if (!cap_ring_is_within_limit(place.offset + WIO_CHUNK_BYTES) ||
+        raw_pwrite(place.fd, chunk, WIO_CHUNK_BYTES, place.offset) != WIO_CHUNK_BYTES) {
+        settle(self, &place, WIO_PLACE_FREE);
         return false;
     }
-    self->writer.place = 0;
-    __atomic_store_n(&self->writer.chunk->chunk_no, self->writer.chunk->chunk_no + 1,
-                     __ATOMIC_RELEASE);
+    settle(self, &place, WIO_PLACE_STORED);
+    __atomic_store_n(&chunk->chunk_no, chunk->chunk_no + 1, __ATOMIC_RELEASE);
+    chunk->events_before += chunk->events;
+    chunk->events = 0;
     return true;
 }
 

@@ -6,6 +6,8 @@
 #include <sys/utsname.h>
 
 #include "base/fmt.h"
+#include "capture/core/activate.h"
+#include "capture/core/bound.h"
 #include "capture/core/environment.h"
 #include "capture/core/features.h"
 #include "capture/core/filters.h"
@@ -102,9 +104,15 @@ static void find_host(void)
 /* The directory must be absolute: the program may go to another one. */
 static bool is_wanted(void)
 {
-    const char *directory = cap_getenv("WHYIO_TRACE");
-    return directory != NULL && directory[0] == '/' && getauxval(AT_SECURE) == 0 &&
-           copy_text(cap_process.directory, sizeof(cap_process.directory), directory);
+    const char *rings = cap_getenv("WHYIO_RINGS");
+    if (getauxval(AT_SECURE) != 0) {
+        return false;
+    }
+    if (rings == NULL) {
+        return cap_activate(cap_process.directory, sizeof(cap_process.directory));
+    }
+    return rings[0] == '/' &&
+           copy_text(cap_process.directory, sizeof(cap_process.directory), rings);
 }
 
 /* The page that every fork wipes. */
@@ -137,6 +145,7 @@ static void configure(void)
     cap_clock_is_tsc = wio_clock_has_tsc();
     cap_on_configure();
     find_host();
+    cap_bound_configure();
     find_rank();
     find_job();
 }

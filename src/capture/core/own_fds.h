@@ -13,7 +13,7 @@
 
 enum {
     CAP_OWN_RING,
-    CAP_OWN_FEATURE, /* of the one feature that keeps a descriptor (mmap/pages.c) */
+    CAP_OWN_FEATURE, /* of the one feature that keeps a descriptor: mmap/pages.c, else bound.c */
     CAP_OWN_FDS
 };
 

@@ -2,10 +2,13 @@
 /* What is known of the process, and what is counted. */
 #include "capture/core/process.h"
 
+#include "capture/core/bound.h"
+
 struct cap_process cap_process = {.rank = -1};
 struct cap_image *cap_image;
 bool cap_clock_is_tsc;
 bool cap_is_causal;
+struct cap_bound cap_bound;
 
 uint64_t cap_now_slow(void)
 {

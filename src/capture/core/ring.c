@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fmt.h"
+#include "capture/core/bound.h"
 #include "capture/core/own_fds.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
@@ -119,6 +120,8 @@ static void fill_header(struct wio_ring_header *header, const struct cap_moment 
     header->first_string = first_string;
     header->next_string = first_string;
     header->calls_hash = WIO_CALLS_HASH;
+    header->keep = cap_bound.keep;
+    header->max_bytes = cap_bound.max_bytes;
     copy(header->parent_ring, sizeof(header->parent_ring), parent_ring);
     copy(header->host, sizeof(header->host), cap_process.host);
     copy(header->job, sizeof(header->job), cap_process.job);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/crc.h"
+#include "capture/core/bound.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 
@@ -14,6 +15,73 @@ static uint32_t text_slots(size_t bytes)
     return (uint32_t)(1 + (more + WIO_SLOT_BYTES - 1) / WIO_SLOT_BYTES);
 }
 
+/* Where the last events are kept: slot number `slot`, counted over all chunks of the ring. */
+static uint64_t chunk_at(uint64_t slot)
+{
+    return WIO_RING_HEADER_BYTES + slot / WIO_CHUNK_SLOTS * WIO_CHUNK_BYTES;
+}
+
+static uint64_t slot_at(uint64_t slot)
+{
+    return chunk_at(slot) + (slot % WIO_CHUNK_SLOTS + 1) * WIO_SLOT_BYTES;
+}
+
+static bool begin_chunk(int fd, uint64_t slot)
+{
+    const struct wio_chunk_header header = {.magic = WIO_CHUNK_MAGIC,
+                                            .writer = WIO_TEXT_WRITER,
+                                            .chunk_no = (uint32_t)(slot / WIO_CHUNK_SLOTS)};
+    return cap_ring_is_within_limit(chunk_at(slot) + WIO_CHUNK_BYTES) &&
+           raw_pwrite(fd, &header, sizeof(header), chunk_at(slot)) == sizeof(header);
+}
+
+/* Slots for a definition; one that does not fit into the rest of a chunk leaves that empty. What
+ * has the first slot of a chunk begins it. */
+static bool claim_slots(int fd, uint32_t slots, uint64_t *first_out)
+{
+    uint64_t *next = &cap_process.header->text_slots;
+    for (unsigned tries = 0; tries < 3; tries++) {
+        const uint64_t first = __atomic_fetch_add(next, slots, __ATOMIC_RELAXED);
+        const uint64_t last = first + slots - 1;
+        if ((first % WIO_CHUNK_SLOTS == 0 || last % WIO_CHUNK_SLOTS < slots - 1) &&
+            !begin_chunk(fd, last)) {
+            return false;
+        }
+        if (first / WIO_CHUNK_SLOTS == last / WIO_CHUNK_SLOTS) {
+            *first_out = first;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* R-BOUND-3: definitions are written beside the events, and stay. */
+static bool keep_text(const struct wio_slot_text *head, const void *first, size_t first_bytes,
+                      const void *second, size_t second_bytes)
+{
+    static const char zeros[WIO_SLOT_BYTES];
+    const uint32_t slots = text_slots(first_bytes + second_bytes);
+    const size_t bytes = (size_t)slots * WIO_SLOT_BYTES;
+    const size_t used = offsetof(struct wio_slot_text, payload) + first_bytes + second_bytes;
+    const int fd = cap_ring_fd();
+    uint64_t at = 0;
+    if (fd < 0 || !cap_bound_take_text(bytes) || !claim_slots(fd, slots, &at)) {
+        (void)__atomic_fetch_add(&cap_process.header->texts_lost, 1, __ATOMIC_RELAXED);
+        return false;
+    }
+    struct wio_slot_text slot = *head;
+    slot.seq = (uint32_t)(at + 1); /* R-CHUNK-2 */
+    slot.slots = (uint8_t)slots;
+    slot.bytes = (uint16_t)(first_bytes + second_bytes);
+    const struct iovec parts[] = {
+        {&slot, offsetof(struct wio_slot_text, payload)},
+        {(void *)(uintptr_t)first, first_bytes},
+        {(void *)(uintptr_t)second, second_bytes},
+        {(void *)(uintptr_t)zeros, bytes - used},
+    };
+    return raw_pwritev(fd, parts, sizeof(parts) / sizeof(parts[0]), slot_at(at)) == (long)bytes;
+}
+
 bool cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, const void *first,
                      size_t first_bytes, const void *second, size_t second_bytes)
 {
@@ -22,6 +90,9 @@ bool cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, 
     }
     if (second_bytes > TEXT_MAX - first_bytes) {
         second_bytes = TEXT_MAX - first_bytes;
+    }
+    if (cap_bound_keeps_last()) {
+        return keep_text(head, first, first_bytes, second, second_bytes);
     }
     uint32_t slots = text_slots(first_bytes + second_bytes);
     uint32_t seq;

@@ -14,7 +14,7 @@
 #include "capture/core/raw.h"
 #include "capture/process/exec.h"
 
-#define KEPT_MAX 16
+#define KEPT_MAX 24
 #define PRELOAD "LD_PRELOAD"
 
 static char kept_text[3 * CAP_PATH_MAX];

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "report/explanation/layouts.h"
+#include "report/info/info_bound.h"
 #include "report/info/info_digest.h"
 #include "report/info/info_machines.h"
 #include "report/info/info_ops.h"
@@ -146,6 +147,7 @@ void wio_report_info_json(const struct wio_report_info *report, FILE *out)
     wio_json_u64(&json, "threads", info->threads);
     wio_json_u64(&json, "events", info->events);
     wio_json_u64(&json, "dropped", info->dropped);
+    wio_report_bound_json(&json, report);
     wio_json_u64(&json, "files", info->files);
     wio_json_u64(&json, "bytes_read", info->bytes_read);
     wio_json_u64(&json, "bytes_written", info->bytes_written);
@@ -213,6 +215,7 @@ static void print_counts(const struct wio_report_info *report, FILE *out)
         print_count(report->digest->operations, "operation on files", "operations on files", out);
     }
     print_count(info->dropped, "event dropped", "events dropped", out);
+    wio_report_bound_text(summary, out);
     fprintf(out, "%14s read\n", wio_format_size(text, info->bytes_read));
     fprintf(out, "%14s written\n", wio_format_size(text, info->bytes_written));
     fprintf(out, "%14s from start to end\n", wio_format_time(text, info->duration_ns));

@@ -26,13 +26,16 @@ static uint64_t events_of(const union wio_slot *slot)
 }
 
 /* What can be read of it: it is being written. */
-static uint64_t count_events(const struct wio_seal *seal, const struct wio_seal_ring *ring,
+static uint64_t count_events(struct wio_seal *seal, const struct wio_seal_ring *ring,
                              struct wio_ring_chunk *chunk)
 {
     WIO_CLEANUP(wio_ring_close) struct wio_ring file = {.fd = -1};
     uint64_t count = 0;
-    enum wio_status status =
-        wio_ring_open(&file, seal->dirs[ring->dir].fd, ring->name, ring->path, NULL);
+    const struct wio_bound *bound = NULL;
+    enum wio_status status = wio_seal_bound(seal, ring, &bound, NULL);
+    status = status == WIO_OK ? wio_ring_open(&file, seal->dirs[ring->dir].fd, ring->name,
+                                              ring->path, bound, NULL)
+                              : status;
     for (uint32_t place = 0; status == WIO_OK && place < file.place_count;) {
         const union wio_slot *slot = NULL;
         status = wio_ring_chunk(&file, &place, chunk, NULL);

@@ -198,5 +198,6 @@ bool wio_seal_unmark(const struct wio_ring_dir *dir)
             break;
         }
     }
+    wio_seal_remove_bounds(dir);
     return true;
 }

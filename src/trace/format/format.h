@@ -87,6 +87,7 @@ enum wio_process_tag {
     WIO_PROCESS_DROPPED = 15,
     WIO_PROCESS_UNSEEN = 16, /* + kind */
     WIO_PROCESS_EXPECTED = 256,
+    WIO_PROCESS_EVICTED = 257,
 };
 #define WIO_UNSEEN_MAX 64u
 

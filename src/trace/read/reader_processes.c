@@ -77,6 +77,9 @@ static enum wio_status parse_number_field(struct process_row *row, uint64_t tag,
     case WIO_PROCESS_EXPECTED:
         info->is_expected = value != 0;
         return WIO_OK;
+    case WIO_PROCESS_EVICTED:
+        info->evicted = (uint64_t)value;
+        return WIO_OK;
     default:
         break;
     }

@@ -97,6 +97,7 @@ static enum wio_status count_processes(struct wio_trace *trace)
             info->parent = UINT32_MAX;
         }
         trace->info.dropped += info->dropped;
+        trace->info.evicted += info->evicted;
         trace->info.duration_ns =
             info->end_ns > trace->info.duration_ns ? info->end_ns : trace->info.duration_ns;
     }
@@ -186,6 +187,46 @@ static enum wio_status read_remarks(struct wio_trace *trace)
     return trace->remarks == NULL ? WIO_ERR_NOMEM : WIO_OK;
 }
 
+static bool has_word(const char *text, size_t bytes, const char *word)
+{
+    return bytes == strlen(word) && memcmp(text, word, bytes) == 0;
+}
+
+static void take_bound_line(struct wio_trace_info *info, const char *line, size_t bytes)
+{
+    static const char name[] = "max_size ";
+    uint64_t value = 0;
+    if (has_word(line, bytes, "keep last")) {
+        info->keeps_last = true;
+    }
+    if (bytes < sizeof(name) || memcmp(line, name, sizeof(name) - 1) != 0) {
+        return;
+    }
+    for (size_t i = sizeof(name) - 1; i < bytes && line[i] >= '0' && line[i] <= '9'; i++) {
+        const uint64_t digit = (uint64_t)(line[i] - '0');
+        value = value <= (UINT64_MAX - digit) / 10 ? value * 10 + digit : UINT64_MAX;
+    }
+    info->max_bytes = value > info->max_bytes ? value : info->max_bytes;
+}
+
+/* R-META-3: the largest bound; the last events where any recorder kept these. */
+static enum wio_status read_bound(struct wio_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->segment_count; i++) {
+        const char *text = "";
+        size_t bytes = 0;
+        WIO_TRY(wio_reader_meta(&trace->segments[i], WIO_SEGMENT_META_BOUND, &text, &bytes));
+        while (bytes > 0) {
+            const char *end = memchr(text, '\n', bytes);
+            const size_t length = end != NULL ? (size_t)(end - text) : bytes;
+            take_bound_line(&trace->info, text, length);
+            text += end != NULL ? length + 1 : length;
+            bytes -= end != NULL ? length + 1 : length;
+        }
+    }
+    return WIO_OK;
+}
+
 /* Each recorder says so in its segment. */
 static enum wio_status have_ended(const struct wio_trace *trace, bool *ended_out)
 {
@@ -241,6 +282,7 @@ static enum wio_status summarise(struct wio_trace *trace)
     WIO_TRY(read_remarks(trace));
     trace->info.remarks = trace->remarks;
     WIO_TRY(have_ended(trace, &trace->info.ended));
+    WIO_TRY(read_bound(trace));
     trace->info.complete = is_complete(trace);
     return WIO_OK;
 }

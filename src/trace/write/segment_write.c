@@ -110,6 +110,7 @@ static enum wio_status put_process(const struct wio_segment_process *process, st
         {WIO_PROCESS_END_STATUS, info->end_status},
         {WIO_PROCESS_DROPPED, (int64_t)info->dropped},
         {WIO_PROCESS_EXPECTED, info->is_expected},
+        {WIO_PROCESS_EVICTED, (int64_t)info->evicted},
     };
     const struct {
         unsigned tag;

@@ -189,7 +189,7 @@ def run_once(command, top, extra):
     shutil.rmtree(work, ignore_errors=True)
     os.mkdir(work)
     env = {key: value for key, value in os.environ.items()
-           if key not in ("LD_PRELOAD", "WHYIO_TRACE")}
+           if key not in ("LD_PRELOAD", "WHYIO_RINGS")}
     done = subprocess.run(command, cwd=work, env=dict(env, **extra), capture_output=True,
                           check=False, timeout=120)
     return done.returncode, done.stdout, done.stderr
@@ -204,7 +204,7 @@ def main(library, program, static, mode, *arguments):
         rings = os.path.join(top, "rings")
         os.mkdir(rings)
         plain = run_once(command, top, {})
-        traced = run_once(command, top, {"LD_PRELOAD": library, "WHYIO_TRACE": rings})
+        traced = run_once(command, top, {"LD_PRELOAD": library, "WHYIO_RINGS": rings})
         expect("status, stdout, stderr", traced, plain)
         expect("status", plain[0], 0)
         source = os.environ["WHYIO_SOURCE"]

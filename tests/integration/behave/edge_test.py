@@ -88,7 +88,7 @@ def nothing(_, __):
 def no_permissions(library, program):
     """Rings can be read by their owner, whatever files the program makes."""
     with tempfile.TemporaryDirectory(prefix="whyio-edge-") as top:
-        env = dict(os.environ, LD_PRELOAD=library, WHYIO_TRACE=top)
+        env = dict(os.environ, LD_PRELOAD=library, WHYIO_RINGS=top)
         subprocess.run([program, "no_permissions"], cwd=top, env=env, check=True, timeout=60)
         modes = [stat.S_IMODE(os.stat(os.path.join(top, name)).st_mode) for name in os.listdir(top)]
         assert modes == [0o600, 0o600], modes
@@ -100,7 +100,7 @@ def no_directory(library, program):
         with tempfile.TemporaryDirectory(prefix="whyio-edge-") as top:
             os.mkdir(os.path.join(top, "rings"))
             before = set(os.listdir("/"))
-            env = dict(os.environ, LD_PRELOAD=library, WHYIO_TRACE=text)
+            env = dict(os.environ, LD_PRELOAD=library, WHYIO_RINGS=text)
             subprocess.run([program, "close_nothing"], cwd=top, env=env, check=True, timeout=60,
                            stdout=subprocess.DEVNULL)
             found = set(os.listdir("/")) - before | set(os.listdir(os.path.join(top, "rings")))

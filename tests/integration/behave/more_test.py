@@ -26,7 +26,7 @@ def traced_in(library, command, **extra):
         for name in (rings, plainly, here):
             os.mkdir(name)
         plain = run(command, plainly, {})
-        outcome = run(command, here, dict(extra, LD_PRELOAD=library, WHYIO_TRACE=rings))
+        outcome = run(command, here, dict(extra, LD_PRELOAD=library, WHYIO_RINGS=rings))
         assert outcome == plain, f"expected {plain}, got {outcome}"
         assert outcome[0] == 0, outcome
         return ring_reader.read_rings(rings, os.environ["WHYIO_SOURCE"]), here
@@ -42,7 +42,7 @@ def sanitized(library, program):
     ops = [event["op"] for event in events if (event["path"] or "").endswith("sanitized.dat")]
     assert ops == ["open", "write", "pread"], ops
     with tempfile.TemporaryDirectory(prefix="whyio-more-") as top:
-        bad = run([program, "bad"], top, {"LD_PRELOAD": library, "WHYIO_TRACE": top})
+        bad = run([program, "bad"], top, {"LD_PRELOAD": library, "WHYIO_RINGS": top})
     assert bad[0] != 0 and b"heap-buffer-overflow" in bad[2], bad
 
 

@@ -21,7 +21,7 @@ def run(library, command, top, **extra):
     rings, work = os.path.join(top, "rings"), os.path.join(top, "work")
     os.mkdir(rings)
     os.mkdir(work)
-    env = dict(os.environ, LD_PRELOAD=library, WHYIO_TRACE=rings, **extra)
+    env = dict(os.environ, LD_PRELOAD=library, WHYIO_RINGS=rings, **extra)
     subprocess.run(command, cwd=work, env=env, check=True, timeout=100)
     for rank in range(RANKS):
         assert os.path.getsize(os.path.join(work, f"own.{rank}")) == 10

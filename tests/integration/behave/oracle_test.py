@@ -39,7 +39,7 @@ def compare(library, program, seed):
         os.mkdir(rings)
         os.mkdir(here)
         subprocess.run([program, seed, ACTIONS, truth], cwd=here, check=True, timeout=60,
-                       env=dict(os.environ, LD_PRELOAD=library, WHYIO_TRACE=rings))
+                       env=dict(os.environ, LD_PRELOAD=library, WHYIO_RINGS=rings))
         want = truth_of(truth)
         have = recorded(ring_reader.read_rings(rings, os.environ["WHYIO_SOURCE"]),
                         {row[0] for row in want})

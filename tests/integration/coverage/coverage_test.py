@@ -56,7 +56,7 @@ def main(library, program):
         os.mkdir(rings)
         os.mkdir(work)
         wanted = os.path.join(top, "wanted")
-        env = dict(os.environ, LD_PRELOAD=library, WHYIO_TRACE=rings, WHYIO_CAUSAL="1",
+        env = dict(os.environ, LD_PRELOAD=library, WHYIO_RINGS=rings, WHYIO_CAUSAL="1",
                    LC_ALL="C")
         done = subprocess.run([program, wanted], cwd=os.path.realpath(work), env=env, check=False,
                               timeout=60)

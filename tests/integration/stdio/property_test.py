@@ -140,7 +140,7 @@ def check(library, program, seed, top):
     command = [program, work, seed, STEPS]
     os.mkdir(work)
     os.mkdir(rings)
-    env = dict(os.environ, LD_PRELOAD=library, WHYIO_TRACE=rings)
+    env = dict(os.environ, LD_PRELOAD=library, WHYIO_RINGS=rings)
     subprocess.run(command, env=env, check=True, timeout=60)
     shutil.rmtree(work)
     os.mkdir(work)

@@ -33,7 +33,7 @@ def faults(events, name, writes):
 
 def main(library, program):
     with tempfile.TemporaryDirectory(prefix="whyio-signals-") as top:
-        env = dict(os.environ, LD_PRELOAD=library, WHYIO_TRACE=top)
+        env = dict(os.environ, LD_PRELOAD=library, WHYIO_RINGS=top)
         done = subprocess.run([program, top, str(CALLS)], env=env, check=True, text=True,
                               stdout=subprocess.PIPE, timeout=120)
         rings = ring_reader.read_rings(top, os.environ["WHYIO_SOURCE"])

@@ -20,7 +20,7 @@ LOST_COMPLETION = 6  # src/ring/ring.h
 def main(library, program, *mode):
     with tempfile.TemporaryDirectory(prefix="whyio-uring-") as top:
         path = os.path.join(os.path.realpath(top), "data")
-        env = dict(os.environ, LD_PRELOAD=library, WHYIO_TRACE=top)
+        env = dict(os.environ, LD_PRELOAD=library, WHYIO_RINGS=top)
         done = subprocess.run([program, path, REQUESTS, *mode], env=env, check=False, text=True,
                               stdout=subprocess.PIPE, timeout=60)
         if done.returncode != 0:

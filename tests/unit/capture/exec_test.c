@@ -17,7 +17,7 @@
 #define OURS "/lib/whyio/libwhyio-capture.so"
 
 static char *start[] = {(char *)"LD_PRELOAD=libx.so:" OURS, (char *)"A=1",
-                        (char *)"WHYIO_TRACE=/trace", (char *)"WHYIO_STACKS=1", NULL};
+                        (char *)"WHYIO_RINGS=/trace", (char *)"WHYIO_STACKS=1", NULL};
 
 static int remember(void **state)
 {
@@ -72,7 +72,7 @@ static void fills_an_empty_environment(void **state)
     struct cap_environment environment;
     cap_environment_init(&environment, none, CAP_TARGET_GOOD);
     assert_string_equal(value(environment.entries, "LD_PRELOAD"), OURS);
-    assert_string_equal(value(environment.entries, "WHYIO_TRACE"), "/trace");
+    assert_string_equal(value(environment.entries, "WHYIO_RINGS"), "/trace");
     assert_string_equal(value(environment.entries, "WHYIO_STACKS"), "1");
     assert_int_equal(count_of(environment.entries), 3);
     cap_environment_fini(&environment);
@@ -84,12 +84,12 @@ static void fills_an_empty_environment(void **state)
 static void joins_the_programs_own_preload(void **state)
 {
     (void)state;
-    char *own[] = {(char *)"LD_PRELOAD=liby.so", (char *)"B=2", (char *)"WHYIO_TRACE=/other", NULL};
+    char *own[] = {(char *)"LD_PRELOAD=liby.so", (char *)"B=2", (char *)"WHYIO_RINGS=/other", NULL};
     struct cap_environment environment;
     cap_environment_init(&environment, own, CAP_TARGET_GOOD);
     assert_string_equal(value(environment.entries, "LD_PRELOAD"), OURS ":liby.so");
     assert_string_equal(value(environment.entries, "B"), "2");
-    assert_string_equal(value(environment.entries, "WHYIO_TRACE"), "/other");
+    assert_string_equal(value(environment.entries, "WHYIO_RINGS"), "/other");
     assert_int_equal(count_of(environment.entries), 4);
     cap_environment_fini(&environment);
 }

@@ -32,7 +32,7 @@ static void library_and_rings_are_added(void **state)
 {
     (void)state;
     char *const base[] = {(char[]){"A=1"}, (char[]){"B"}, NULL};
-    const char *const want[] = {"A=1", "B", "LD_PRELOAD=/lib/c.so", "WHYIO_TRACE=/t/raw", NULL};
+    const char *const want[] = {"A=1", "B", "LD_PRELOAD=/lib/c.so", "WHYIO_RINGS=/t/raw", NULL};
     check(base, &plain, want);
 }
 
@@ -40,7 +40,7 @@ static void an_empty_environment_works(void **state)
 {
     (void)state;
     char *const base[] = {NULL};
-    const char *const want[] = {"LD_PRELOAD=/lib/c.so", "WHYIO_TRACE=/t/raw", NULL};
+    const char *const want[] = {"LD_PRELOAD=/lib/c.so", "WHYIO_RINGS=/t/raw", NULL};
     check(base, &plain, want);
 }
 
@@ -49,7 +49,7 @@ static void a_preload_of_the_user_stays_behind(void **state)
     (void)state;
     char *const base[] = {(char[]){"LD_PRELOAD=/x.so:/y.so"}, (char[]){"LD_PRELOADS=z"}, NULL};
     const char *const want[] = {"LD_PRELOADS=z", "LD_PRELOAD=/lib/c.so:/x.so:/y.so",
-                                "WHYIO_TRACE=/t/raw", NULL};
+                                "WHYIO_RINGS=/t/raw", NULL};
     check(base, &plain, want);
 }
 
@@ -60,10 +60,10 @@ static void an_outer_recorder_is_replaced(void **state)
                           (char[]){"WHYIO_MMAP_PAGES=1"},
                           (char[]){"WHYIO_CAUSAL=1"},
                           (char[]){"LD_PRELOAD=/lib/c.so:/x.so"},
-                          (char[]){"WHYIO_TRACE=/old"},
+                          (char[]){"WHYIO_RINGS=/old"},
                           (char[]){"WHYIO_MPI_INTERNALS=1"},
                           NULL};
-    const char *const want[] = {"LD_PRELOAD=/lib/c.so:/x.so", "WHYIO_TRACE=/t/raw", NULL};
+    const char *const want[] = {"LD_PRELOAD=/lib/c.so:/x.so", "WHYIO_RINGS=/t/raw", NULL};
     check(base, &plain, want);
 }
 
@@ -72,7 +72,7 @@ static void options_become_variables(void **state)
     (void)state;
     char *const base[] = {(char[]){"WHYIO_JOB=7"}, NULL};
     const char *const want[] = {
-        "WHYIO_JOB=7",           "LD_PRELOAD=/lib/c.so", "WHYIO_TRACE=/t/raw", "WHYIO_STACKS=1",
+        "WHYIO_JOB=7",           "LD_PRELOAD=/lib/c.so", "WHYIO_RINGS=/t/raw", "WHYIO_STACKS=1",
         "WHYIO_MPI_INTERNALS=1", "WHYIO_MMAP_PAGES=1",   "WHYIO_CAUSAL=1",     NULL};
     struct wio_environment_params params = plain;
     params.stacks = true;
