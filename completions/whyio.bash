@@ -31,6 +31,7 @@ _whyio_values()
         --pattern) echo "disjoint random same opposite" ;;
         --method) echo "priority trace" ;;
         --keep) echo "first last" ;;
+        --syntax) echo "sh csh slurm" ;;
         --compute) echo "think unblocked" ;;
         --mode) echo "causal think timed afap" ;;
         --cache) echo "auto drop keep" ;;

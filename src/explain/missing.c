@@ -93,6 +93,12 @@ static void see_dropped(struct wio_explanation *explanation)
     }
 }
 
+/* Recorded by its environment alone, and nothing else is missing. */
+static bool has_no_recorder(const struct wio_trace_info *info)
+{
+    return !info->ended && info->command[0] == '\0' && info->dropped == 0;
+}
+
 void wio_explanation_see_missing(struct wio_explanation *explanation)
 {
     const struct wio_trace_info *info = &explanation->info;
@@ -116,6 +122,10 @@ void wio_explanation_see_missing(struct wio_explanation *explanation)
     if (info->live) {
         wio_explanation_note(explanation,
                              "the trace is still being recorded: this is what there is by now");
+    } else if (has_no_recorder(info)) {
+        wio_explanation_note(explanation,
+                             "no recorder waited for the end of all processes (WHYIO_TRACE): those "
+                             "that began later are in no figure");
     } else if (!info->complete) {
         wio_explanation_note(explanation,
                              "the trace is incomplete: what was lost is in no figure; `whyio info` "

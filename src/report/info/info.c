@@ -274,7 +274,9 @@ static bool lost_its_recorder(const struct wio_summary *summary)
 static void print_gaps(const struct wio_summary *summary, FILE *out)
 {
     char text[WIO_TEXT_MAX];
-    if (lost_its_recorder(summary)) {
+    if (lost_its_recorder(summary) && summary->info.command[0] == '\0') {
+        fprintf(out, "%14s waited for the end of all processes (WHYIO_TRACE)\n", "no recorder");
+    } else if (lost_its_recorder(summary)) {
         fprintf(out, "%14s did not see the end of all that the command started\n", "the recorder");
     }
     if (summary->killed > 0) {
