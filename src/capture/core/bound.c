@@ -196,10 +196,13 @@ void cap_bound_configure(void)
         make();
         fd = cap_bound_open();
     }
+    if (fd >= 0) {
+        map(fd);
+    }
+    cap_bound.plain_text = cap_bound_keeps_last() ? 0 : CAP_TEXT_MAX + 1;
     if (fd < 0) {
         return;
     }
-    map(fd);
     if (cap_bound.header == NULL || !cap_bound_keeps_last()) {
         (void)raw_close(fd);
         return;

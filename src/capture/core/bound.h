@@ -8,15 +8,21 @@
 #define WIO_CAPTURE_CORE_BOUND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "capture/core/attributes.h"
 #include "ring/bound.h"
 
+/* A definition has so many bytes at most: FORMAT.md#ring-strings */
+#define CAP_TEXT_MAX 8192u
+
 /* Lives on in a forked child. */
 struct cap_bound {
-    uint32_t keep;                   /* enum wio_bound_keep */
-    uint64_t max_bytes;              /* as the environment has it */
+    size_t plain_text;  /* a definition of fewer bytes goes into the chunk: CAP_TEXT_MAX + 1, or 0
+                           where  none does */
+    uint32_t keep;      /* enum wio_bound_keep */
+    uint64_t max_bytes; /* as the environment has it */
     struct wio_bound_header *header; /* NULL: the file cannot be had, so no chunk can */
     uint64_t *states;
     uint64_t places; /* in the table */

@@ -8,7 +8,7 @@ struct cap_process cap_process = {.rank = -1};
 struct cap_image *cap_image;
 bool cap_clock_is_tsc;
 bool cap_is_causal;
-struct cap_bound cap_bound;
+struct cap_bound cap_bound = {.plain_text = CAP_TEXT_MAX + 1};
 
 uint64_t cap_now_slow(void)
 {

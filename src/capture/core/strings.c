@@ -7,7 +7,7 @@
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 
-#define TEXT_MAX 8192u
+#define TEXT_MAX CAP_TEXT_MAX
 
 static uint32_t text_slots(size_t bytes)
 {
@@ -82,17 +82,11 @@ static bool keep_text(const struct wio_slot_text *head, const void *first, size_
     return raw_pwritev(fd, parts, sizeof(parts) / sizeof(parts[0]), slot_at(at)) == (long)bytes;
 }
 
-bool cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, const void *first,
-                     size_t first_bytes, const void *second, size_t second_bytes)
+static bool write_text(struct cap_thread *self, const struct wio_slot_text *head, const void *first,
+                       size_t first_bytes, const void *second, size_t second_bytes)
 {
-    if (first_bytes > TEXT_MAX) {
-        first_bytes = TEXT_MAX;
-    }
     if (second_bytes > TEXT_MAX - first_bytes) {
         second_bytes = TEXT_MAX - first_bytes;
-    }
-    if (cap_bound_keeps_last()) {
-        return keep_text(head, first, first_bytes, second, second_bytes);
     }
     uint32_t slots = text_slots(first_bytes + second_bytes);
     uint32_t seq;
@@ -115,6 +109,33 @@ bool cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, 
     }
     cap_publish(bytes, slots, seq);
     return true;
+}
+
+/* What is too long, and every text where the last events are kept. */
+static __attribute__((noinline)) bool write_special(struct cap_thread *self,
+                                                    const struct wio_slot_text *head,
+                                                    const void *first, size_t first_bytes,
+                                                    const void *second, size_t second_bytes)
+{
+    if (first_bytes > TEXT_MAX) {
+        first_bytes = TEXT_MAX;
+    }
+    if (!cap_bound_keeps_last()) {
+        return write_text(self, head, first, first_bytes, second, second_bytes);
+    }
+    if (second_bytes > TEXT_MAX - first_bytes) {
+        second_bytes = TEXT_MAX - first_bytes;
+    }
+    return keep_text(head, first, first_bytes, second, second_bytes);
+}
+
+bool cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, const void *first,
+                     size_t first_bytes, const void *second, size_t second_bytes)
+{
+    if (CAP_UNLIKELY(first_bytes >= cap_bound.plain_text)) {
+        return write_special(self, head, first, first_bytes, second, second_bytes);
+    }
+    return write_text(self, head, first, first_bytes, second, second_bytes);
 }
 
 uint32_t cap_string_below(struct cap_thread *self, uint32_t base, const char *text, size_t bytes)
