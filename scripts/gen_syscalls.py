@@ -6,7 +6,7 @@
 
 A note nr=NUMBER[?][:KIND][(FIELD=N,..)] of a row says that SYS_NUMBER is recorded as the row's symbol
 (? = a number that not every machine has). Which argument is what follows from the row's prototype and
-notes, as does the kind (enum cap_raw_kind of src/capture/syscall/syscall.h) where none is given; fields
+notes, as does the kind (enum wio_raw_kind of src/ops/syscall_rules.h) where none is given; fields
 in brackets differ from that. Two kinds are no rules: OWN, our wrapper cap_number_NUMBER (or the function
 in brackets) performs the call; CLONE, a child may run in the caller's memory.
 """
@@ -72,7 +72,7 @@ class Rule:
 
     def line(self, number, kind, given):
         fields = self.fields | {re.sub("^arg(.)$", r"arg[\1]", name): int(value) for name, value in given.items()}
-        parts = [f".kind = CAP_RAW_{kind or self.kind}"]
+        parts = [f".kind = WIO_RAW_{kind or self.kind}"]
         parts += [f".{name} = {at}" for name, at in fields.items() if at != 0]
         return f"RULE({number}, {self.row.symbol}, {', '.join(parts)})"
 
@@ -99,7 +99,7 @@ def main(table, operations, output):
     classes = gen_calls.read_classes(operations)
     with open(output, "w", encoding="ascii") as out:
         out.write("/* Generated from calls.def by gen_syscalls.py: RULE(number, symbol, fields of struct\n"
-                  " * cap_raw_rule), OWN(number, function), CLONE(number). */\n")
+                  " * wio_raw_rule), OWN(number, function), CLONE(number). */\n")
         out.writelines(f"#ifndef {name}\n#define {name}(...)\n#endif\n" for name in ("RULE", "OWN", "CLONE"))
         for row in gen_calls.read_table(table):
             for line, is_everywhere in lines_of(row, classes.get(row.op)) if not row.alias else ():

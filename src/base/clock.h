@@ -15,6 +15,15 @@ bool wio_clock_has_tsc(void);
 /* By the monotonic clock, whatever signals come. */
 void wio_clock_sleep_ns(uint64_t ns);
 
+/* One moment by two clocks, read close to each other. */
+struct wio_clock_moment {
+    uint64_t ticks;
+    uint64_t mono_ns;
+};
+/* `is_tsc`: ticks are those of the time stamp counter, else nanoseconds too. */
+struct wio_clock_moment wio_clock_moment(bool is_tsc);
+uint64_t wio_clock_ticks(bool is_tsc);
+
 #if defined(__x86_64__)
 static inline uint64_t wio_clock_tsc(void)
 {

@@ -15,6 +15,7 @@
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 #include "job/job.h"
+#include "job/rank.h"
 
 static bool copy_text(char *out, size_t size, const char *text)
 {
@@ -35,37 +36,12 @@ static enum cap_stacks stacks_wanted(void)
                                     : CAP_STACKS_SAMPLED;
 }
 
-static int32_t env_number(const char *name)
-{
-    const char *text = cap_getenv(name);
-    uint64_t value;
-    if (text == NULL || !wio_scan_u64(&text, &value) || *text != '\0' || value > INT32_MAX) {
-        return -1;
-    }
-    return (int32_t)value;
-}
-
-static int32_t first_number(const char *const *names)
-{
-    for (; *names != NULL; names++) {
-        int32_t value = env_number(*names);
-        if (value >= 0) {
-            return value;
-        }
-    }
-    return -1;
-}
-
-/* Until MPI_Init says it: what the launcher told. SLURM_PROCID last, since it is 0 in every rank
- * under mpirun within a batch job. */
+/* Until MPI_Init says it: what the launcher told. */
 static void find_rank(void)
 {
-    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                        "SLURM_PROCID", NULL};
-    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL};
-    cap_process.rank = first_number(ranks);
-    int32_t size = cap_process.rank >= 0 ? first_number(sizes) : 0;
-    cap_process.ranks = size > 0 ? size : 0;
+    const struct wio_job_rank found = wio_job_rank_find((const char *const *)cap_environ_entries());
+    cap_process.rank = found.rank;
+    cap_process.ranks = found.ranks;
 }
 
 static void find_job(void)

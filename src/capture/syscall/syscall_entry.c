@@ -58,7 +58,7 @@ bool cap_syscall_is_fork(long number, uint64_t first)
 
 #if defined(__x86_64__)
 
-_Static_assert(CAP_SYSCALL_NUMBERS == 512 && CAP_SYSCALL_CLONE == 199 && CAP_SYSCALL_TAILS == 200,
+_Static_assert(WIO_SYSCALL_NUMBERS == 512 && CAP_SYSCALL_CLONE == 199 && CAP_SYSCALL_TAILS == 200,
                "the numbers in the text below");
 
 __asm__(".text\n"
@@ -138,7 +138,7 @@ CAP_EXPORT long syscall(long number, ...)
         arg[i] = va_arg(args, long);
     }
     va_end(args);
-    uint8_t place = number >= 0 && number < CAP_SYSCALL_NUMBERS ? cap_syscall_index[number] : 0;
+    uint8_t place = number >= 0 && number < WIO_SYSCALL_NUMBERS ? cap_syscall_index[number] : 0;
     bool is_ruled = place != 0 && place < CAP_SYSCALL_CLONE;
     if (is_ruled || (place == CAP_SYSCALL_CLONE && cap_syscall_is_fork(number, (uint64_t)arg[0]))) {
         return cap_syscall_recorded(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);

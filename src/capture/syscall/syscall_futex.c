@@ -6,81 +6,39 @@
 #include "capture/sync/sync.h"
 #include "capture/sync/sync_object.h"
 #include "capture/syscall/syscall.h"
-
-enum futex_kind { OTHER, WAIT, WAKE };
-
-static enum futex_kind kind_of(long operation)
-{
-    switch (operation & FUTEX_CMD_MASK) {
-    case FUTEX_WAIT:
-    case FUTEX_WAIT_BITSET:
-    case FUTEX_WAIT_REQUEUE_PI:
-    case FUTEX_LOCK_PI:
-    case FUTEX_LOCK_PI2:
-        return WAIT;
-    case FUTEX_WAKE:
-    case FUTEX_WAKE_BITSET:
-    case FUTEX_WAKE_OP:
-    case FUTEX_REQUEUE:
-    case FUTEX_CMP_REQUEUE:
-    case FUTEX_CMP_REQUEUE_PI:
-    case FUTEX_UNLOCK_PI:
-        return WAKE;
-    default:
-        return OTHER;
-    }
-}
-
-static bool has_second_word(long operation)
-{
-    switch (operation & FUTEX_CMD_MASK) {
-    case FUTEX_WAKE_OP:
-    case FUTEX_REQUEUE:
-    case FUTEX_CMP_REQUEUE:
-    case FUTEX_CMP_REQUEUE_PI:
-    case FUTEX_WAIT_REQUEUE_PI:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool has_bits(long operation)
-{
-    const long command = operation & FUTEX_CMD_MASK;
-    return command == FUTEX_WAIT_BITSET || command == FUTEX_WAKE_BITSET;
-}
+#include "ops/futex_kinds.h"
 
 /* A call that did not wait, or woke no thread, is not recorded; UNLOCK_PI returns no count. */
-static bool is_worth(enum futex_kind kind, long operation, long result)
+static bool is_worth(enum wio_futex_kind kind, long operation, long result)
 {
-    return kind == WAIT ? result >= 0 || errno != EAGAIN
-                        : result > 0 || (operation & FUTEX_CMD_MASK) == FUTEX_UNLOCK_PI;
+    return kind == WIO_FUTEX_WAITS ? result >= 0 || errno != EAGAIN
+                                   : result > 0 || (operation & FUTEX_CMD_MASK) == FUTEX_UNLOCK_PI;
 }
 
 long cap_raw_futex(const struct cap_raw_call *call)
 {
     const long operation = call->arg[2];
-    const enum futex_kind kind = kind_of(operation);
-    const unsigned number = kind == WAIT ? WIO_CALL_futex_wait : WIO_CALL_futex_wake;
-    struct cap_thread *self = kind == OTHER ? NULL : cap_enter_sync(call->source, number);
+    const enum wio_futex_kind kind = wio_futex_kind_of(operation);
+    const unsigned number = kind == WIO_FUTEX_WAITS ? WIO_CALL_futex_wait : WIO_CALL_futex_wake;
+    struct cap_thread *self = kind == WIO_FUTEX_OTHER ? NULL : cap_enter_sync(call->source, number);
     if (self == NULL) {
         return cap_raw_perform(call);
     }
     const bool is_shared = (operation & FUTEX_PRIVATE_FLAG) == 0;
     const int64_t arg[4] = {
         cap_object_id((const void *)call->arg[1], is_shared), operation, call->arg[3],
-        has_second_word(operation) ? cap_object_id((const void *)call->arg[5], is_shared) : 0};
+        wio_futex_has_second_word(operation) ? cap_object_id((const void *)call->arg[5], is_shared)
+                                             : 0};
     struct cap_event ev = CAP_EVENT_OF(number, call->source);
     ev.flags = WIO_EVENT_RAW;
-    ev.size = has_bits(operation) ? (uint32_t)call->arg[6] : WIO_NO_SIZE;
-    if (kind == WAIT) {
+    ev.size = wio_futex_has_bits(operation) ? (uint32_t)call->arg[6] : WIO_NO_SIZE;
+    if (kind == WIO_FUTEX_WAITS) {
         cap_state_enter(self, CAP_STATE_BLOCKED);
     }
     ev.begin = cap_begin(self);
     long result = cap_raw_perform(call);
     ev.end = cap_now();
-    if (kind == WAIT) {
+    if (kind == WIO_FUTEX_WAITS) {
         cap_state_leave(self);
     }
     if (is_worth(kind, operation, result)) {

@@ -8,7 +8,7 @@
 
 struct record {
     struct cap_thread *self;
-    const struct cap_raw_rule *rule;
+    const struct wio_raw_rule *rule;
     const long *arg;
     struct cap_event ev;
     struct cap_ext ext;
@@ -31,19 +31,19 @@ static int directory_at(const struct record *r, unsigned dirfd)
 /* What must be known or done while the old state is there. False: the call is refused (EBADF). */
 static bool prepare(struct record *r)
 {
-    const struct cap_raw_rule *rule = r->rule;
+    const struct wio_raw_rule *rule = r->rule;
     if (rule->fd != 0) {
         r->ev.fd = (int)r->arg[rule->fd];
         if (cap_fd_is_ours_maybe(r->ev.fd)) {
             return false;
         }
     }
-    if (rule->kind == CAP_RAW_CLOSE) {
+    if (rule->kind == WIO_RAW_CLOSE) {
         r->ev.path = r->self != NULL ? cap_fd_path(r->self, r->ev.fd) : WIO_NO_STRING;
         cap_fd_clear(r->ev.fd);
-    } else if (rule->kind == CAP_RAW_DUP && rule->arg[0] != 0) {
+    } else if (rule->kind == WIO_RAW_DUP && rule->arg[0] != 0) {
         cap_fd_make_room(r->ev.fd, (int)r->arg[rule->arg[0]]);
-    } else if (rule->kind == CAP_RAW_FORK) {
+    } else if (rule->kind == WIO_RAW_FORK) {
         cap_fd_share_all(false);
     }
     return true;
@@ -54,11 +54,11 @@ static bool prepare(struct record *r)
 
 static void set_names(struct record *r)
 {
-    const struct cap_raw_rule *rule = r->rule;
+    const struct wio_raw_rule *rule = r->rule;
     if (rule->path != 0) {
         r->ev.path =
             cap_path_of(r->self, directory_at(r, rule->dirfd), pointer(r, rule->path), r->ev.error);
-    } else if (rule->fd != 0 && rule->kind != CAP_RAW_CLOSE) {
+    } else if (rule->fd != 0 && rule->kind != WIO_RAW_CLOSE) {
         r->ev.path = cap_fd_path(r->self, r->ev.fd);
     }
     if (rule->path2 != 0) {
@@ -75,7 +75,7 @@ static void set_names(struct record *r)
 
 static void set_numbers(struct record *r)
 {
-    const struct cap_raw_rule *rule = r->rule;
+    const struct wio_raw_rule *rule = r->rule;
     if (rule->size != 0) {
         r->ev.size = (uint64_t)r->arg[rule->size];
     }
@@ -100,9 +100,9 @@ static void make_short(struct record *r)
 
 static void set_opened(struct record *r)
 {
-    if (r->rule->kind == CAP_RAW_CREAT) {
+    if (r->rule->kind == WIO_RAW_CREAT) {
         r->ext.arg[0] = O_CREAT | O_WRONLY | O_TRUNC;
-    } else if (r->rule->kind == CAP_RAW_OPENAT2) {
+    } else if (r->rule->kind == WIO_RAW_OPENAT2) {
         const struct open_how *how = pointer(r, r->rule->extra);
         bool is_given = cap_may_read(how, r->ev.error);
         r->ext.arg[0] = is_given ? (int64_t)how->flags : 0;
@@ -138,7 +138,7 @@ static void set_copy(struct record *r)
 static void set_stat(struct record *r)
 {
     r->has_ext = true;
-    if (r->ev.result == 0 && r->rule->kind == CAP_RAW_STAT) {
+    if (r->ev.result == 0 && r->rule->kind == WIO_RAW_STAT) {
         const struct stat *st = pointer(r, r->rule->extra);
         CAP_STAT_ARGS(&r->ext, st);
     } else if (r->ev.result == 0) {
@@ -159,7 +159,7 @@ static void set_text(struct record *r)
 {
     const char *text = pointer(r, r->rule->extra);
     r->has_ext = true;
-    if (r->rule->kind == CAP_RAW_TEXT_OUT) {
+    if (r->rule->kind == WIO_RAW_TEXT_OUT) {
         r->ext.path2 = cap_text_of(r->self, r->ev.error, text, r->ev.result);
     } else {
         r->ext.path2 = cap_string_of(r->self, r->ev.error, text);
@@ -180,9 +180,9 @@ static void set_times(struct record *r)
 {
     void *times = pointer(r, r->rule->extra);
     r->has_ext = true;
-    if (r->rule->kind == CAP_RAW_TIMES) {
+    if (r->rule->kind == WIO_RAW_TIMES) {
         cap_after_timespecs(r->self, &r->ev, &r->ext, times);
-    } else if (r->rule->kind == CAP_RAW_TIMEVALS) {
+    } else if (r->rule->kind == WIO_RAW_TIMEVALS) {
         cap_after_timevals(r->self, &r->ev, &r->ext, times);
     } else {
         cap_after_utimbuf(r->self, &r->ev, &r->ext, times);
@@ -219,17 +219,17 @@ static void set_child(struct record *r)
 
 /* What is particular to a kind, after the fields that the rule names; none for the others. */
 static void (*const setters[])(struct record *) = {
-    [CAP_RAW_SHORT] = make_short,  [CAP_RAW_OPEN] = set_opened,
-    [CAP_RAW_CREAT] = set_opened,  [CAP_RAW_OPENAT2] = set_opened,
-    [CAP_RAW_DUP] = set_duplicate, [CAP_RAW_POSITION] = set_transferred,
-    [CAP_RAW_VECTOR] = set_vector, [CAP_RAW_SEEK] = set_position,
-    [CAP_RAW_STAT] = set_stat,     [CAP_RAW_STATX] = set_stat,
-    [CAP_RAW_TEXT] = set_text,     [CAP_RAW_TEXT_OUT] = set_text,
-    [CAP_RAW_TIMES] = set_times,   [CAP_RAW_TIMEVALS] = set_times,
-    [CAP_RAW_UTIMBUF] = set_times, [CAP_RAW_CHDIR] = set_directory,
-    [CAP_RAW_COPY] = set_copy,     [CAP_RAW_PAIR] = set_pair,
-    [CAP_RAW_NEW_FD] = set_new_fd, [CAP_RAW_MEMFD] = set_memory_file,
-    [CAP_RAW_FORK] = set_child,    [CAP_RAW_SPECIAL] = NULL,
+    [WIO_RAW_SHORT] = make_short,  [WIO_RAW_OPEN] = set_opened,
+    [WIO_RAW_CREAT] = set_opened,  [WIO_RAW_OPENAT2] = set_opened,
+    [WIO_RAW_DUP] = set_duplicate, [WIO_RAW_POSITION] = set_transferred,
+    [WIO_RAW_VECTOR] = set_vector, [WIO_RAW_SEEK] = set_position,
+    [WIO_RAW_STAT] = set_stat,     [WIO_RAW_STATX] = set_stat,
+    [WIO_RAW_TEXT] = set_text,     [WIO_RAW_TEXT_OUT] = set_text,
+    [WIO_RAW_TIMES] = set_times,   [WIO_RAW_TIMEVALS] = set_times,
+    [WIO_RAW_UTIMBUF] = set_times, [WIO_RAW_CHDIR] = set_directory,
+    [WIO_RAW_COPY] = set_copy,     [WIO_RAW_PAIR] = set_pair,
+    [WIO_RAW_NEW_FD] = set_new_fd, [WIO_RAW_MEMFD] = set_memory_file,
+    [WIO_RAW_FORK] = set_child,    [WIO_RAW_SPECIAL] = NULL,
 };
 
 static void emit(struct record *r)
@@ -248,7 +248,7 @@ static void emit(struct record *r)
 
 static struct cap_thread *enter(const struct cap_raw_call *call)
 {
-    const struct cap_raw_rule *rule = call->rule;
+    const struct wio_raw_rule *rule = call->rule;
     if (rule->fd != 0) {
         return cap_enter_fd(call->source, rule->call, (int)call->arg[rule->fd]);
     }
@@ -259,12 +259,12 @@ static struct cap_thread *enter(const struct cap_raw_call *call)
 
 static long record_call(const struct cap_raw_call *call)
 {
-    const struct cap_raw_rule *rule = call->rule;
-    if (rule->kind == CAP_RAW_FUTEX) {
+    const struct wio_raw_rule *rule = call->rule;
+    if (rule->kind == WIO_RAW_FUTEX) {
         return cap_raw_futex(call);
     }
     struct record r = {.self = enter(call), .rule = rule, .arg = call->arg, .ext = CAP_EXT};
-    if (rule->kind == CAP_RAW_SPECIAL) {
+    if (rule->kind == WIO_RAW_SPECIAL) {
         return r.self != NULL ? cap_raw_special(r.self, call) : cap_raw_special_hidden(call);
     }
     r.ev = CAP_EVENT_OF(rule->call, call->source);
@@ -273,12 +273,12 @@ static long record_call(const struct cap_raw_call *call)
         errno = EBADF;
         return -1;
     }
-    if (rule->kind == CAP_RAW_CHDIR && r.self != NULL) {
+    if (rule->kind == WIO_RAW_CHDIR && r.self != NULL) {
         cap_before_chdir(r.self);
     }
     r.ev.begin = cap_begin(r.self);
     long result = cap_raw_perform(call);
-    if (r.self != NULL && !(rule->kind == CAP_RAW_FORK && result == 0)) {
+    if (r.self != NULL && !(rule->kind == WIO_RAW_FORK && result == 0)) {
         r.ev.end = cap_now();
         r.ev.result = result;
         r.ev.error = result < 0 ? errno : 0;
@@ -294,8 +294,8 @@ CAP_HIDDEN long cap_syscall_recorded(long number, long a, long b, long c, long d
 long cap_syscall_recorded(long number, long a, long b, long c, long d, long e, long f)
 {
     /* A clone that is no more than a fork: the others do not come here. */
-    static const struct cap_raw_rule fork_rule = {.call = WIO_CALL_clone, .kind = CAP_RAW_FORK};
-    struct cap_raw_rule as_clone = fork_rule;
+    static const struct wio_raw_rule fork_rule = {.call = WIO_CALL_clone, .kind = WIO_RAW_FORK};
+    struct wio_raw_rule as_clone = fork_rule;
     struct cap_raw_call call = {NULL, {0, a, b, c, d, e, f}, CAP_CALLER()};
     uint8_t place = cap_syscall_index[number];
     if (place == CAP_SYSCALL_CLONE) {
