@@ -28,6 +28,7 @@ _whyio_values()
         --sort) echo "time duration" ;;
         --edges) echo "later now" ;;
         --causal) echo "observe throttle off" ;;
+        --static) echo "error trace" ;;
         --pattern) echo "disjoint random same opposite" ;;
         --method) echo "priority trace" ;;
         --keep) echo "first last" ;;

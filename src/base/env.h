@@ -45,6 +45,9 @@
     X(STORE_SERVER, "WHYIO_SERVER", "none",                                                        \
       "address of the store that store, load and libwhyio use: unix:PATH, HOST:PORT or @FILE")     \
     X(STORE_KEY, "WHYIO_STORE_KEY", "none", "file with the key of that store")                     \
+    X(TRACER, "WHYIO_TRACER", "none",                                                              \
+      "internal: where a program asks to be traced that becomes a static one (record "             \
+      "--static=trace)")                                                                           \
     X(TRACE, "WHYIO_TRACE", "none",                                                                \
       "a trace directory: a program with libwhyio-capture.so in LD_PRELOAD is recorded there "     \
       "without whyio record (whyio env --trace)")                                                  \

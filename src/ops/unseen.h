@@ -9,7 +9,7 @@
 
 #define WIO_UNSEEN_LIST(X)                                                                         \
     X(STATIC_EXEC, "static_exec", "a static program was executed: it cannot be preloaded",         \
-      "link it dynamically (no -static)")                                                          \
+      "record --static=trace, or link it dynamically (no -static)")                                \
     X(FOREIGN_EXEC, "foreign_exec", "a program of another word size or root was executed",         \
       "use one of this machine's word size, outside of chroot")                                    \
     X(SETUID_EXEC, "setuid_exec",                                                                  \

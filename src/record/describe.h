@@ -18,7 +18,7 @@ struct wio_description {
     char boot_id[40];               /* "" = unknown */
     char cpus[16];                  /* that this process may use */
     char machine[WIO_MACHINE_TEXT]; /* R-META-1 */
-    char options[64];               /* "stacks mpi-internals .." */
+    char options[80];               /* "stacks mpi-internals .." */
     char launch[WIO_LAUNCH_BYTES];
     char *const *command;
     char *const *environment;

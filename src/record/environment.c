@@ -8,13 +8,15 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "ring/trace_request.h"
 
-enum { OWN_VARIABLES = 12, STATUS_BYTES = 1 << 16 };
+enum { OWN_VARIABLES = 13, STATUS_BYTES = 1 << 16 };
 
 static const char *const replaced[] = {"LD_PRELOAD",          "WHYIO_TRACE",      "WHYIO_STACKS",
                                        "WHYIO_MPI_INTERNALS", "WHYIO_MMAP_PAGES", "WHYIO_CAUSAL",
                                        "WHYIO_BOARD",         "WHYIO_DIRECTOR",   "WHYIO_FILTERS",
-                                       "WHYIO_RINGS",         "WHYIO_MAX_SIZE",   "WHYIO_KEEP"};
+                                       "WHYIO_RINGS",         "WHYIO_MAX_SIZE",   "WHYIO_KEEP",
+                                       "WHYIO_TRACER"};
 
 static bool is_replaced(const char *entry)
 {
@@ -111,6 +113,9 @@ static enum wio_status add_capture(char **list, size_t count, char *const *base,
     }
     if (params->causal) {
         WIO_TRY(add(list, &count, "WHYIO_CAUSAL", "1", ""));
+    }
+    if (params->tracer != NULL) {
+        WIO_TRY(add(list, &count, WIO_TRACER_VARIABLE, params->tracer, ""));
     }
     if (params->board != NULL) {
         WIO_TRY(add(list, &count, "WHYIO_BOARD", params->board, ""));

@@ -21,6 +21,7 @@ struct wio_environment_params {
     const char *board;    /* WHYIO_BOARD, NULL = none */
     const char *director; /* WHYIO_DIRECTOR, NULL = none */
     const char *filters;  /* WHYIO_FILTERS, NULL = none */
+    const char *tracer;   /* WHYIO_TRACER, NULL = none */
 };
 
 /* How many filters of system calls (seccomp) this process has, which its children have too; "any"

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "edges/edges.h"
+#include "record/children.h"
 #include "record/describe.h"
 #include "record/directory.h"
 #include "record/environment.h"
@@ -17,6 +18,7 @@
 #include "record/supervise.h"
 #include "record/target.h"
 #include "seal/anonymize.h"
+#include "tracer/tracer.h"
 
 /* What is known before the command runs. */
 struct plan {
@@ -36,6 +38,18 @@ static void ignore_file_size_signal(struct plan *plan)
     (void)sigaction(SIGXFSZ, &ignore, &plan->file_size_action);
 }
 
+/* The tracer is a child that is told apart from those of the command. */
+static enum wio_status check_tracing(struct wio_error *err)
+{
+    WIO_CLEANUP(wio_children_fini) struct wio_children children = {0};
+    if (!wio_children_read(&children)) {
+        return wio_error_set(err, WIO_ERR_UNSUPPORTED, NULL, WIO_ERROR_NO_OFFSET,
+                             "cannot trace programs here: the kernel does not list the children of "
+                             "a process (CONFIG_PROC_CHILDREN)");
+    }
+    return wio_ptracer_probe(err);
+}
+
 /* Everything that can be refused without leaving a mark. */
 static enum wio_status check_command(struct plan *plan, struct wio_error *err)
 {
@@ -44,7 +58,10 @@ static enum wio_status check_command(struct plan *plan, struct wio_error *err)
     if (params->director != NULL) {
         return WIO_OK;
     }
-    WIO_TRY(wio_target_check(plan->program, err));
+    WIO_TRY(wio_target_check(plan->program, params->trace_static, err));
+    if (params->trace_static) {
+        WIO_TRY(check_tracing(err));
+    }
     return wio_library_find(params->capture_lib, plan->library, err);
 }
 
@@ -56,10 +73,11 @@ static void describe(struct plan *plan)
     wio_launch_identify(description->launch);
     description->command = params->command;
     description->environment = environ;
-    snprintf(description->options, sizeof(description->options), "%s%s%s%s%s%s",
+    snprintf(description->options, sizeof(description->options), "%s%s%s%s%s%s%s",
              params->stacks ? "stacks " : "", params->no_stacks ? "no-stacks " : "",
              params->mpi_internals ? "mpi-internals " : "", params->mmap_pages ? "mmap-pages " : "",
-             params->anonymize ? "anonymize " : "", params->causal ? "causal " : "");
+             params->anonymize ? "anonymize " : "", params->causal ? "causal " : "",
+             params->trace_static ? "static-trace " : "");
 }
 
 static enum wio_status claim_directory(struct plan *plan, struct wio_error *err)
@@ -97,8 +115,8 @@ static enum wio_status prepare_directory(struct plan *plan, struct wio_error *er
     return status;
 }
 
-static enum wio_status run(struct plan *plan, struct wio_supervision *supervision,
-                           struct wio_error *err)
+static enum wio_status run_command(struct plan *plan, const char *tracer,
+                                   struct wio_supervision *supervision, struct wio_error *err)
 {
     const struct wio_record_params *params = plan->params;
     char filters[WIO_FILTERS_BYTES];
@@ -116,6 +134,7 @@ static enum wio_status run(struct plan *plan, struct wio_supervision *supervisio
         .board = params->board,
         .director = params->director,
         .filters = filters,
+        .tracer = tracer,
     };
     WIO_CLEANUP(wio_environment_destroy) char **environment = NULL;
     if (wio_environment_create(environ, &settings, &environment) != WIO_OK) {
@@ -128,9 +147,23 @@ static enum wio_status run(struct plan *plan, struct wio_supervision *supervisio
         .file_size_action = plan->file_size_action,
         .lingering = params->lingering,
         .lingering_arg = params->lingering_arg,
+        .tracer = tracer,
         .keeps_signals = params->ended != NULL,
     };
     return wio_supervise(&command, supervision, err);
+}
+
+static enum wio_status run(struct plan *plan, struct wio_supervision *supervision,
+                           struct wio_error *err)
+{
+    WIO_CLEANUP(wio_ptracer_stop) struct wio_ptracer tracer = {0};
+    const struct wio_ptracer_params params = {
+        .rings = plan->dir.rings, .capture_lib = plan->library, .causal = plan->params->causal};
+    if (!plan->params->trace_static) {
+        return run_command(plan, NULL, supervision, err);
+    }
+    WIO_TRY(wio_ptracer_start(&params, &tracer, err));
+    return run_command(plan, tracer.address, supervision, err);
 }
 
 /* The key that hides names serves all recorders of the launch, also one that starts after another

@@ -51,6 +51,7 @@ struct wio_record_params {
     bool causal;     /* synchronisation too */
     bool edges_now;  /* derive the edges when all is sealed; else the first command that needs them
                         does, unless the times of several hosts depend on them */
+    bool trace_static; /* static programs are recorded by ptrace: tracer/tracer.h */
     const char
         *board; /* of a throttled run: throttle/control/control_block.h; NULL = without holds */
     /* The command is a launcher, behind which there are recorders that are directed from here:

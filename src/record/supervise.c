@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "record/children.h"
+#include "ring/trace_request.h"
 
 #define LINGER_NOTICE_NS UINT64_C(3000000000)
 
@@ -23,7 +24,8 @@ enum {
     EXIT_UNREPORTED = 126,  /* of the child: exec failed and so did telling why */
     EXIT_EXEC_FAILED = 127, /* of the child: never seen outside this file */
     EXIT_SIGNAL_BASE = 128,
-    WAIT_SLICE_MS = 500 /* between checks of the clock while nothing happens */
+    TRACE_REFUSED = 1 << 16, /* added to the errno of the tracer in what the child reports */
+    WAIT_SLICE_MS = 500      /* between checks of the clock while nothing happens */
 };
 
 /* What a program may be told from outside. Stop and continue are left to the terminal: the
@@ -90,8 +92,12 @@ static _Noreturn void run_command(const struct state *state, int report)
     unblock_signals(state);
     const struct wio_command *command = state->command;
     (void)sigaction(SIGXFSZ, &command->file_size_action, NULL);
-    (void)execvpe(command->path, command->argv, command->environment);
-    int cause = errno;
+    const long refused =
+        command->tracer != NULL ? wio_trace_request(command->tracer, WIO_TRACE_EXEC, 0) : 0;
+    if (refused == 0) {
+        (void)execvpe(command->path, command->argv, command->environment);
+    }
+    int cause = refused == 0 ? errno : (int)-refused + TRACE_REFUSED;
     enum wio_status status = wio_io_write(report, NULL, &cause, sizeof(cause), NULL);
     /* house: allow exit: this is the child that could not become the command */
     _exit(status == WIO_OK ? EXIT_EXEC_FAILED : EXIT_UNREPORTED);
@@ -105,6 +111,16 @@ static bool read_report(int reader, int *cause_out)
         got = read(reader, cause_out, sizeof(*cause_out));
     } while (got < 0 && errno == EINTR);
     return got == (ssize_t)sizeof(*cause_out);
+}
+
+static enum wio_status cannot_run(const char *path, int cause, struct wio_error *err)
+{
+    if (cause > TRACE_REFUSED) {
+        errno = cause - TRACE_REFUSED;
+        return wio_error_sys(err, path, "cannot record: it cannot be traced");
+    }
+    errno = cause;
+    return wio_error_sys(err, path, "cannot run");
 }
 
 static enum wio_status start_command(struct state *state, struct wio_error *err)
@@ -127,8 +143,7 @@ static enum wio_status start_command(struct state *state, struct wio_error *err)
     int cause = 0;
     if (read_report(reader, &cause)) {
         (void)waitpid(state->pid, NULL, 0);
-        errno = cause;
-        return wio_error_sys(err, path, "cannot run");
+        return cannot_run(path, cause, err);
     }
     return WIO_OK;
 }

@@ -20,6 +20,9 @@ struct wio_command {
     struct sigaction file_size_action; /* what SIGXFSZ does in the command */
     void (*lingering)(void *arg, const struct wio_lingering *who); /* may be NULL */
     void *lingering_arg;
+    /* Asked to trace the command before it runs: its address; NULL = it is not asked. The tracer is
+     * a child from before. */
+    const char *tracer;
     bool keeps_signals; /* all signals stay blocked afterwards, the caller handles them */
 };
 

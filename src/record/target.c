@@ -140,7 +140,7 @@ static enum wio_status check_loader(int fd, const char *path, const Elf64_Phdr *
     return WIO_OK;
 }
 
-static enum wio_status check_elf(int fd, const char *path, struct wio_error *err)
+static enum wio_status check_elf(int fd, const char *path, bool trace_static, struct wio_error *err)
 {
     Elf64_Ehdr head;
     WIO_TRY(wio_io_pread(fd, path, &head, sizeof(head), 0, err));
@@ -166,12 +166,13 @@ static enum wio_status check_elf(int fd, const char *path, struct wio_error *err
         }
     }
     /* "ld-linux-x86-64.so.2 PROGRAM", in PATH also as "ld.so": it preloads */
-    if (is_our_loader(path) || strcmp(name_of(path), "ld.so") == 0) {
+    if (trace_static || is_our_loader(path) || strcmp(name_of(path), "ld.so") == 0) {
         return WIO_OK;
     }
-    return unsupported(err, path,
-                       "it is statically linked, so no library can be loaded into it; link it "
-                       "dynamically, or " INSTEAD);
+    return unsupported(
+        err, path,
+        "it is statically linked, so no library can be loaded into it; record it with "
+        "--static=trace, link it dynamically, or " INSTEAD);
 }
 
 /* The interpreter of a "#!" line, in place; NULL where there is none. */
@@ -184,8 +185,8 @@ static char *interpreter_of(char line[SCRIPT_LINE])
 }
 
 /* One step: an ELF file is checked (*script_out false), a script gives its interpreter. */
-static enum wio_status check_step(const char *path, bool *script_out, char next_out[PATH_MAX],
-                                  struct wio_error *err)
+static enum wio_status check_step(const char *path, bool trace_static, bool *script_out,
+                                  char next_out[PATH_MAX], struct wio_error *err)
 {
     *script_out = false;
     WIO_CLEANUP(wio_fd_cleanup) int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -199,7 +200,7 @@ static enum wio_status check_step(const char *path, bool *script_out, char next_
         return wio_error_sys(err, path, "cannot read");
     }
     if (got >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0) {
-        return check_elf(fd, path, err);
+        return check_elf(fd, path, trace_static, err);
     }
     *script_out = true;
     const char *next = SHELL; /* what execvp uses where the kernel answers ENOEXEC */
@@ -214,14 +215,14 @@ static enum wio_status check_step(const char *path, bool *script_out, char next_
     return WIO_OK;
 }
 
-enum wio_status wio_target_check(const char *path, struct wio_error *err)
+enum wio_status wio_target_check(const char *path, bool trace_static, struct wio_error *err)
 {
     char current[PATH_MAX];
     snprintf(current, sizeof(current), "%s", path);
     for (unsigned depth = 0; depth <= SCRIPT_DEPTH; depth++) {
         bool is_script = false;
         char next[PATH_MAX];
-        enum wio_status status = check_step(current, &is_script, next, err);
+        enum wio_status status = check_step(current, trace_static, &is_script, next, err);
         if (status != WIO_OK && depth > 0) {
             wio_error_add(err, "it is the interpreter of '%s'", path);
         }

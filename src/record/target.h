@@ -6,6 +6,7 @@
 #define WIO_RECORD_TARGET_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include <whyio/status.h>
 
@@ -20,8 +21,10 @@ WIO_MUST_CHECK enum wio_status wio_target_find(const char *name, const char *sea
 /*
  * Check that LD_PRELOAD works for the program `path`: follows #! lines to the interpreter, then
  * expects a 64-bit ELF program of this machine with a dynamic loader of glibc that is not
- * set-user-id. Otherwise WIO_ERR_UNSUPPORTED with the reason and what to use instead.
+ * set-user-id. Otherwise WIO_ERR_UNSUPPORTED with the reason and what to use instead. With
+ * `trace_static` a statically linked program of this machine will do, too.
  */
-WIO_MUST_CHECK enum wio_status wio_target_check(const char *path, struct wio_error *err);
+WIO_MUST_CHECK enum wio_status wio_target_check(const char *path, bool trace_static,
+                                                struct wio_error *err);
 
 #endif

@@ -29,10 +29,16 @@
 #define WIO_TRACER_ADDRESS_BYTES (WIO_TRACER_NAME_BYTES + WIO_TRACER_SECRET_BYTES)
 #define WIO_TRACER_WAIT_S 10
 
+enum wio_trace_kind {
+    WIO_TRACE_EXEC,  /* the thread becomes a static program */
+    WIO_TRACE_SPAWN, /* the next process that it makes does; the thread itself is let go then */
+};
+
 /* One packet; the answer is an int32_t: 0, or the errno that was in the way. */
 struct wio_trace_request {
     char secret[WIO_TRACER_SECRET_BYTES];
-    char reserved[3];
+    uint8_t kind; /* enum wio_trace_kind */
+    uint8_t reserved[2];
     int32_t tid; /* 0 = the only thread of the process that asks */
 };
 
@@ -56,12 +62,13 @@ static inline void wio_tracer_allow(long fd)
     }
 }
 
-static inline long wio_trace_exchange(long fd, const char *address, int32_t tid)
+static inline long wio_trace_exchange(long fd, const char *address, enum wio_trace_kind kind,
+                                      int32_t tid)
 {
     struct sockaddr_un name;
     const socklen_t name_bytes = wio_tracer_socket_name(&name, address);
     const struct timeval patience = {.tv_sec = WIO_TRACER_WAIT_S};
-    struct wio_trace_request request = {.tid = tid};
+    struct wio_trace_request request = {.kind = (uint8_t)kind, .tid = tid};
     int32_t answer = 0;
     memcpy(request.secret, address + WIO_TRACER_NAME_BYTES, WIO_TRACER_SECRET_BYTES - 1);
     long result = wio_rawcall3(SYS_connect, fd, (long)&name, (long)name_bytes);
@@ -84,9 +91,10 @@ static inline long wio_trace_exchange(long fd, const char *address, int32_t tid)
 /*
  * `address`: the value of WHYIO_TRACER. 0: the calling thread is traced from now on, and recorded
  * from its next exec on, if that succeeds and is one of a static program; the tracer lets go of it
- * otherwise. Else -errno: EPERM where tracing is forbidden here.
+ * otherwise. `kind` WIO_TRACE_SPAWN: the same of the process that it makes next. Else -errno: EPERM
+ * where tracing is forbidden here.
  */
-static inline long wio_trace_request(const char *address, int32_t tid)
+static inline long wio_trace_request(const char *address, enum wio_trace_kind kind, int32_t tid)
 {
     if (address == NULL || strlen(address) + 1 != WIO_TRACER_ADDRESS_BYTES) {
         return -EINVAL;
@@ -95,7 +103,7 @@ static inline long wio_trace_request(const char *address, int32_t tid)
     if (fd < 0) {
         return fd;
     }
-    const long result = wio_trace_exchange(fd, address, tid);
+    const long result = wio_trace_exchange(fd, address, kind, tid);
     (void)wio_rawcall3(SYS_close, fd, 0, 0);
     return result;
 }

@@ -23,6 +23,7 @@ enum {
     OPTION_TARGET_TIME,
     OPTION_BUDGET,
     OPTION_STACKS,
+    OPTION_STATIC,
     OPTION_MPI_INTERNALS,
     OPTION_MMAP_PAGES,
     OPTION_ANONYMIZE,
@@ -80,6 +81,10 @@ static const struct argp_option argp_options[] = {
     {"stacks", OPTION_STACKS, "WHEN", OPTION_ARG_OPTIONAL,
      "Call stacks: sampled for calls by libraries (the default), always (without WHEN: the whole "
      "stack of each operation), or never",
+     0},
+    {"static", OPTION_STATIC, "HOW", 0,
+     "Statically linked programs: error (default, COMMAND is refused, others are counted as not "
+     "seen) or trace (their system calls are traced with ptrace)",
      0},
     {"mpi-internals", OPTION_MPI_INTERNALS, NULL, 0,
      "Record also what the MPI library does by itself", 0},
@@ -141,6 +146,14 @@ static void parse_keep(struct record_options *options, const char *arg, struct a
     options->has_keep = true;
     if (!options->record.keep_last && strcmp(arg, "first") != 0) {
         argp_error(state, "--keep=%s: first or last is expected", arg);
+    }
+}
+
+static void parse_static(struct record_options *options, const char *arg, struct argp_state *state)
+{
+    options->record.trace_static = strcmp(arg, "trace") == 0;
+    if (!options->record.trace_static && strcmp(arg, "error") != 0) {
+        argp_error(state, "'%s' is no way to treat static programs: expected error or trace", arg);
     }
 }
 
@@ -218,6 +231,10 @@ static void check(const struct record_options *options, struct argp_state *state
     const struct wio_throttle_params *throttle = &options->throttle;
     bool is_trace = throttle->method == WIO_HOLD_TRACE;
     bool has_goal = throttle->goal.target_error > 0 || throttle->goal.budget_s > 0;
+    if (options->is_throttle && options->record.trace_static) {
+        argp_error(state, "--static=trace is not for --causal=throttle: no thread of a traced "
+                          "program can be held");
+    }
     if (!options->is_throttle && (is_trace || throttle->runs_max > 0 || throttle->hosts)) {
         argp_error(state, "--hosts, --method and --runs are for --causal=throttle");
     }
@@ -306,6 +323,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_STACKS:
         parse_stacks(options, arg, state);
+        return 0;
+    case OPTION_STATIC:
+        parse_static(options, arg, state);
         return 0;
     case OPTION_MPI_INTERNALS:
         options->record.mpi_internals = true;

@@ -113,7 +113,7 @@ static int run_path(const struct exec_call *exec, const char *path)
         cap_pages_report_all(exec->source, exec->call);
         describe(self, exec, path, &ev);
         cap_emit(self, &ev);
-        cap_exec_count(target);
+        cap_exec_count(cap_exec_ask_tracer(target, WIO_TRACE_EXEC) ? CAP_TARGET_GOOD : target);
     }
     if (self != NULL && !is_guest) {
         cap_mark_end(WIO_END_EXEC, 0);

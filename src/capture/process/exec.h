@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "capture/core/capture.h"
+#include "ring/trace_request.h"
 
 /* Keep our own environment entries (LD_PRELOAD, WHYIO_*) as they were at the start: the program may
  * change or drop them, its children are to be recorded nevertheless. */
@@ -29,6 +30,11 @@ enum cap_target cap_exec_target(int dirfd, const char *path) CAP_HIDDEN;
 /* For the program that is executed: as which user it makes its ring; or count it where it will not
  * be recorded. */
 void cap_exec_count(enum cap_target target) CAP_HIDDEN;
+
+/* Ask the tracer of static programs (record --static=trace) to follow this thread over its exec, or
+ * the process that it is about to spawn. False where there is none, or it cannot: then the program
+ * runs unrecorded. */
+bool cap_exec_ask_tracer(enum cap_target target, enum wio_trace_kind kind) CAP_HIDDEN;
 
 /* The first file on PATH of that name that could be executed, put into `room`; `name` itself where
  * there is none or it is a path. libc searches for itself: this is only to look at it. */

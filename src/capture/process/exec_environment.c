@@ -229,6 +229,22 @@ void cap_exec_tidy(struct cap_thread *self)
     self->process.left = NULL;
 }
 
+bool cap_exec_ask_tracer(enum cap_target target, enum wio_trace_kind kind)
+{
+    static const char name[] = WIO_TRACER_VARIABLE "=";
+    const int32_t tid = raw_gettid();
+    if (target != CAP_TARGET_STATIC || cap_is_confined) {
+        return false;
+    }
+    for (unsigned i = 0; i < kept_count; i++) {
+        if (strncmp(kept[i], name, sizeof(name) - 1) == 0) {
+            return wio_trace_request(kept[i] + sizeof(name) - 1, kind,
+                                     tid != raw_getpid() ? tid : 0) == 0;
+        }
+    }
+    return false;
+}
+
 void cap_exec_count(enum cap_target target)
 {
     static const uint8_t kinds[] = {

@@ -54,6 +54,7 @@ static int run(pid_t *pid, const struct spawn_call *spawn)
     cap_fd_share_all(spawn->actions == NULL); /* they may duplicate what else is not inherited */
     struct cap_event ev = CAP_EVENT_OF(spawn->call, spawn->source);
     cap_hold_announce(target == CAP_TARGET_GOOD ? self : NULL);
+    const bool is_traced = self != NULL && cap_exec_ask_tracer(target, WIO_TRACE_SPAWN);
     ev.begin = cap_begin(self);
     int result = real(child, spawn->path, spawn->actions, spawn->attributes, spawn->argv,
                       environment.entries);
@@ -62,7 +63,7 @@ static int run(pid_t *pid, const struct spawn_call *spawn)
     if (self == NULL) {
         return result;
     }
-    cap_exec_count(target);
+    cap_exec_count(is_traced ? CAP_TARGET_GOOD : target);
     if (result != 0 && target == CAP_TARGET_GOOD) {
         cap_hold_cancel(self);
     }

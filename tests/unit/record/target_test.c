@@ -27,7 +27,7 @@ static char *make_script(const char *name, const char *text)
 static void check(const char *path, enum wio_status want, const char *part)
 {
     struct wio_error err = WIO_ERROR_INIT;
-    assert_status(wio_target_check(path, &err), want, &err);
+    assert_status(wio_target_check(path, false, &err), want, &err);
     if (part != NULL && strstr(err.message, part) == NULL) {
         fail_msg("expected '%s' in '%s'", part, err.message);
     }
@@ -192,7 +192,7 @@ static void cut_and_bent_programs_are_errors(void **state)
     tiny.head.e_phoff = UINT64_MAX - 8;
     char *path = make_program("bent", &tiny, sizeof(tiny), 0755);
     struct wio_error err = WIO_ERROR_INIT;
-    assert_true(wio_target_check(path, &err) != WIO_OK);
+    assert_true(wio_target_check(path, false, &err) != WIO_OK);
     free(path);
 }
 

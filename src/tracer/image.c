@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tracer/image.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "job/job.h"
+#include "job/rank.h"
+#include "tracer/proc.h"
+
+#define SCRIPTS_MAX 5    /* the kernel's own limit of #! in #! */
+#define SCRIPT_LINE 256  /* BINPRM_BUF_SIZE */
+#define HEADERS_MAX 4096 /* real programs have about a dozen */
+
+#if defined(__x86_64__)
+#define OUR_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OUR_MACHINE EM_AARCH64
+#else
+#define OUR_MACHINE EM_NONE
+#endif
+
+/* "/lib64/ld-linux-x86-64.so.2 PROGRAM": it has no loader, it is one, and preloads. */
+static bool is_loader(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    name = slash != NULL ? slash + 1 : name;
+    return strncmp(name, "ld-linux", 8) == 0 || strcmp(name, "ld.so") == 0;
+}
+
+static enum tracer_image_kind kind_by_loader(int fd, const Elf64_Phdr *interp)
+{
+    char loader[TRACER_PATH_MAX] = "";
+    if (interp->p_filesz == 0 || interp->p_filesz >= sizeof(loader) ||
+        pread(fd, loader, interp->p_filesz, (off_t)interp->p_offset) != (ssize_t)interp->p_filesz) {
+        return TRACER_IMAGE_FOREIGN;
+    }
+    return is_loader(loader) ? TRACER_IMAGE_DYNAMIC : TRACER_IMAGE_FOREIGN;
+}
+
+enum tracer_image_kind tracer_image_kind_of(int fd, const char *name)
+{
+    Elf64_Ehdr head;
+    if (pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+        head.e_machine != OUR_MACHINE || head.e_phentsize != sizeof(Elf64_Phdr)) {
+        return TRACER_IMAGE_FOREIGN;
+    }
+    for (unsigned i = 0; i < head.e_phnum && i < HEADERS_MAX; i++) {
+        Elf64_Phdr header;
+        const uint64_t place = head.e_phoff + (uint64_t)i * sizeof(header);
+        if (pread(fd, &header, sizeof(header), (off_t)place) != (ssize_t)sizeof(header)) {
+            return TRACER_IMAGE_FOREIGN;
+        }
+        if (header.p_type == PT_INTERP) {
+            return kind_by_loader(fd, &header);
+        }
+    }
+    return is_loader(name) ? TRACER_IMAGE_DYNAMIC : TRACER_IMAGE_STATIC;
+}
+
+/* ---- rights -----------------------------------------------------------------------------------
+ */
+
+/* The effective ids of the thread: fields 2 of the lines "Uid:" and "Gid:". */
+static bool read_ids(int32_t tid, unsigned *user_out, unsigned *group_out)
+{
+    char text[4096];
+    unsigned real = 0;
+    (void)tracer_proc_read(tid, "status", text, sizeof(text));
+    const char *user = strstr(text, "\nUid:");
+    const char *group = strstr(text, "\nGid:");
+    return user != NULL && group != NULL && sscanf(user, "\nUid: %u %u", &real, user_out) == 2 &&
+           sscanf(group, "\nGid: %u %u", &real, group_out) == 2;
+}
+
+/* Where the ids are not known the answer is the careful one. */
+static bool file_gains_rights(int32_t tid, int fd)
+{
+    struct stat st;
+    unsigned user = 0;
+    unsigned group = 0;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return false;
+    }
+    const bool has_bits =
+        (st.st_mode & S_ISUID) != 0 || ((st.st_mode & S_ISGID) != 0 && (st.st_mode & S_IXGRP) != 0);
+    const bool has_capabilities = fgetxattr(fd, "security.capability", NULL, 0) > 0;
+    if (!has_bits && !has_capabilities) {
+        return false;
+    }
+    if (!read_ids(tid, &user, &group)) {
+        return true;
+    }
+    return ((st.st_mode & S_ISUID) != 0 && st.st_uid != user) ||
+           ((st.st_mode & S_ISGID) != 0 && (st.st_mode & S_IXGRP) != 0 && st.st_gid != group) ||
+           (has_capabilities && user != 0);
+}
+
+/* A file as the thread would open it. */
+static int open_as(int32_t tid, int dirfd, const char *path)
+{
+    char name[TRACER_PATH_MAX + 64];
+    if (path[0] == '/') {
+        snprintf(name, sizeof(name), "/proc/%d/root%s", (int)tid, path);
+    } else if (dirfd == AT_FDCWD) {
+        snprintf(name, sizeof(name), "/proc/%d/cwd/%s", (int)tid, path);
+    } else if (path[0] == '\0') {
+        snprintf(name, sizeof(name), "/proc/%d/fd/%d", (int)tid, dirfd);
+    } else {
+        snprintf(name, sizeof(name), "/proc/%d/fd/%d/%s", (int)tid, dirfd, path);
+    }
+    return open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/* The same without the right to read it: what stat(2) says is enough for the bits. */
+static bool unreadable_gains_rights(int32_t tid, int dirfd, const char *path)
+{
+    char name[TRACER_PATH_MAX + 64];
+    snprintf(name, sizeof(name), "/proc/%d/%s%s%s", (int)tid, path[0] == '/' ? "root" : "cwd",
+             path[0] == '/' ? "" : "/", path);
+    WIO_CLEANUP(wio_fd_cleanup)
+    int fd = path[0] == '/' || dirfd == AT_FDCWD ? open(name, O_PATH | O_CLOEXEC) : -1;
+    return fd >= 0 && file_gains_rights(tid, fd);
+}
+
+/* The interpreter of a "#!" line, in place; NULL where there is none. */
+static const char *interpreter_of(char line[SCRIPT_LINE])
+{
+    char *name = line + 2 + strspn(line + 2, " \t");
+    name[strcspn(name, " \t\n")] = '\0';
+    return name[0] != '\0' ? name : NULL;
+}
+
+bool tracer_image_gains_rights(const struct tracer_thread *thread, int dirfd, const char *path)
+{
+    char line[SCRIPT_LINE];
+    char current[TRACER_PATH_MAX];
+    snprintf(current, sizeof(current), "%s", path);
+    for (unsigned depth = 0; depth <= SCRIPTS_MAX; depth++) {
+        WIO_CLEANUP(wio_fd_cleanup) int fd = open_as(thread->tid, dirfd, current);
+        if (fd < 0) {
+            return unreadable_gains_rights(thread->tid, dirfd, current);
+        }
+        const ssize_t got = pread(fd, line, sizeof(line) - 1, 0);
+        line[got > 0 ? got : 0] = '\0';
+        if (got < 3 || line[0] != '#' || line[1] != '!') {
+            return file_gains_rights(thread->tid, fd);
+        }
+        const char *next = interpreter_of(line);
+        if (next == NULL) {
+            return false;
+        }
+        snprintf(current, sizeof(current), "%s", next);
+        dirfd = AT_FDCWD;
+    }
+    return false;
+}
+
+/* ---- an image that runs -----------------------------------------------------------------------
+ */
+
+enum tracer_image_kind tracer_image_of(int32_t pid)
+{
+    char path[64];
+    char name[TRACER_PATH_MAX + 1];
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+    name[tracer_proc_link(pid, "exe", name)] = '\0';
+    WIO_CLEANUP(wio_fd_cleanup) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd >= 0 ? tracer_image_kind_of(fd, name) : TRACER_IMAGE_FOREIGN;
+}
+
+/* Texts, each ended by NUL, as a list that ends with NULL; at most `count` - 1 of them. */
+static void list_texts(const char *text, size_t bytes, const char **list, size_t count)
+{
+    size_t used = 0;
+    for (size_t at = 0; at < bytes && used + 1 < count; at += strlen(text + at) + 1) {
+        list[used++] = text + at;
+    }
+    list[used] = NULL;
+}
+
+#define ENVIRONMENT_BYTES (256 * 1024)
+#define ENVIRONMENT_TEXTS 4096
+
+struct environment {
+    char *text;
+    const char **list;
+};
+
+static void environment_fini(struct environment *environment)
+{
+    free(environment->text);
+    free(environment->list);
+}
+
+static bool environment_read(int32_t pid, struct environment *out)
+{
+    out->text = malloc(ENVIRONMENT_BYTES);
+    out->list = calloc(ENVIRONMENT_TEXTS, sizeof(*out->list));
+    if (out->text == NULL || out->list == NULL) {
+        return false;
+    }
+    const size_t bytes = tracer_proc_read(pid, "environ", out->text, ENVIRONMENT_BYTES);
+    list_texts(out->text, bytes, out->list, ENVIRONMENT_TEXTS);
+    return true;
+}
+
+static const char *value_of(const struct environment *environment, const char *name)
+{
+    const size_t bytes = strlen(name);
+    for (const char **at = environment->list; *at != NULL; at++) {
+        if (strncmp(*at, name, bytes) == 0 && (*at)[bytes] == '=') {
+            return *at + bytes + 1;
+        }
+    }
+    return NULL;
+}
+
+bool tracer_image_is_preloaded(int32_t pid, const char *capture_lib)
+{
+    WIO_CLEANUP(environment_fini) struct environment environment = {0};
+    if (!environment_read(pid, &environment)) {
+        return true; /* recorded twice would be worse than not at all */
+    }
+    const char *preload = value_of(&environment, "LD_PRELOAD");
+    return preload != NULL && strstr(preload, capture_lib) != NULL &&
+           value_of(&environment, "WHYIO_TRACE") != NULL;
+}
+
+static void find_job(int32_t pid, const struct environment *environment, char *job, size_t size)
+{
+    char cgroup[4096];
+    const size_t used = tracer_proc_read(pid, "cgroup", cgroup, sizeof(cgroup));
+    if (used == sizeof(cgroup) - 1) { /* there is more: the last line may be half a job's id */
+        char *end = memrchr(cgroup, '\n', used);
+        *(end != NULL ? end : cgroup) = '\0';
+    }
+    const struct wio_job_source source = {
+        .environ = environment->list,
+        .cgroup = cgroup,
+        .variable = value_of(environment, "WHYIO_JOB_ENV"),
+        .fixed = value_of(environment, "WHYIO_JOB"),
+    };
+    (void)wio_job_resolve(&source, job, size);
+}
+
+enum wio_status tracer_image_make_ring(const struct tracer_settings *settings,
+                                       struct tracer_process *process)
+{
+    WIO_CLEANUP(environment_fini) struct environment environment = {0};
+    char job[256] = "";
+    struct wio_error ignored = WIO_ERROR_INIT;
+    if (!environment_read(process->pid, &environment)) {
+        return WIO_ERR_NOMEM;
+    }
+    const struct tracer_birth birth = tracer_proc_birth(process->pid);
+    const struct wio_job_rank rank = wio_job_rank_find(environment.list);
+    find_job(process->pid, &environment, job, sizeof(job));
+    const struct wio_ring_image image = {
+        .pid = process->pid,
+        .ppid = birth.ppid,
+        .pid_start = birth.start,
+        .rank = rank.rank,
+        .ranks = rank.ranks,
+        .host = settings->host,
+        .job = job,
+        .boot_id = settings->boot_id,
+        .parent_ring = process->parent_ring,
+        .first_string = process->first_string,
+        .is_tsc = settings->is_tsc,
+    };
+    return wio_ring_writer_create(settings->rings, &image, &process->ring, &ignored);
+}
+
+/* One line of /proc/PID/maps: "lo-hi r-xp offset dev inode   /path". */
+static void put_module(struct tracer_thread *thread, const char *line)
+{
+    unsigned long long lo = 0;
+    unsigned long long hi = 0;
+    unsigned long long offset = 0;
+    char rights[8] = "";
+    int name_at = 0;
+    if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &lo, &hi, rights, &offset, &name_at) == 4 &&
+        rights[2] == 'x' && name_at > 0 && line[name_at] == '/') {
+        wio_ring_put_module(&thread->stream, lo, hi, offset, line + name_at);
+    }
+}
+
+static void put_modules(struct tracer_thread *thread)
+{
+    char *text = malloc(ENVIRONMENT_BYTES);
+    if (text == NULL) {
+        return;
+    }
+    (void)tracer_proc_read(thread->process->pid, "maps", text, ENVIRONMENT_BYTES);
+    char *rest = text;
+    for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
+        put_module(thread, line);
+    }
+    free(text);
+}
+
+void tracer_image_describe(struct tracer_thread *thread)
+{
+    char text[8192];
+    const int32_t pid = thread->process->pid;
+    size_t bytes = tracer_proc_link(pid, "exe", text);
+    wio_ring_put_meta(&thread->stream, WIO_META_EXE, text, bytes);
+    bytes = tracer_proc_read(pid, "cmdline", text, sizeof(text));
+    wio_ring_put_meta(&thread->stream, WIO_META_ARGV, text, bytes);
+    bytes = tracer_proc_link(pid, "cwd", text);
+    wio_ring_put_meta(&thread->stream, WIO_META_CWD, text, bytes);
+    put_modules(thread);
+}
