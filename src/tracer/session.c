@@ -85,21 +85,37 @@ static void leave(struct tracer_session *session, struct tracer_process *process
 /* ---- system calls -----------------------------------------------------------------------------
  */
 
-static void cut_off(struct tracer_session *session, struct tracer_thread *thread)
+/* The call that a signal cut off has failed with EINTR: it ends now, behind what the handler did.
+ */
+static void put_suspended(struct tracer_session *session, struct tracer_thread *thread)
 {
-    thread->is_interrupted = false;
+    const struct tracer_call call = thread->call;
+    thread->is_suspended = false;
+    thread->call = thread->suspended;
+    thread->call.end = now(session);
     thread->call.result = -1;
     thread->call.error = EINTR;
     tracer_record_exit(session, thread);
+    thread->call = call;
 }
 
-/* The kernel goes on with the call that a signal interrupted: to the program it is one call. */
-static bool is_continued(const struct tracer_thread *thread,
-                         const struct __ptrace_syscall_info *info)
+/* The kernel goes on with the call that a signal cut off: to the program it is one call. */
+static bool is_continued(const struct tracer_thread *thread)
 {
-    return thread->is_interrupted && (info->entry.nr == SYS_restart_syscall ||
-                                      (info->entry.nr == thread->call.number &&
-                                       info->instruction_pointer == thread->call.source));
+    const struct tracer_call *call = &thread->call;
+    const struct tracer_call *suspended = &thread->suspended;
+    return thread->is_suspended &&
+           (call->number == SYS_restart_syscall ||
+            (call->number == suspended->number && call->source == suspended->source &&
+             call->stack == suspended->stack &&
+             memcmp(call->arg, suspended->arg, sizeof(call->arg)) == 0));
+}
+
+/* The handler has returned, or jumped out to an older frame, and another call begins. */
+static bool has_failed(const struct tracer_thread *thread)
+{
+    return thread->is_suspended &&
+           (thread->has_returned || thread->call.stack > thread->suspended.stack);
 }
 
 static void fill_call(struct tracer_thread *thread, const struct __ptrace_syscall_info *info)
@@ -108,6 +124,7 @@ static void fill_call(struct tracer_thread *thread, const struct __ptrace_syscal
     memset(call, 0, sizeof(*call));
     call->number = info->arch == OUR_ARCHITECTURE ? info->entry.nr : UINT64_MAX;
     call->source = info->instruction_pointer;
+    call->stack = info->stack_pointer;
     for (unsigned i = 0; i < TRACER_ARGUMENTS; i++) {
         call->arg[i + 1] = info->entry.args[i];
     }
@@ -117,8 +134,9 @@ static void fill_call(struct tracer_thread *thread, const struct __ptrace_syscal
  * call tells that it did not come to that. */
 static bool is_part_of_spawn(const struct tracer_thread *thread)
 {
-    static const long numbers[] = {SYS_recvfrom, SYS_close,          SYS_mmap,  SYS_munmap,
-                                   SYS_mprotect, SYS_rt_sigprocmask, SYS_clone, SYS_clone3};
+    static const long numbers[] = {SYS_recvfrom,      SYS_close,          SYS_mmap,  SYS_munmap,
+                                   SYS_mprotect,      SYS_rt_sigprocmask, SYS_clone, SYS_clone3,
+                                   SYS_clock_gettime, SYS_getrusage};
     for (size_t i = 0; i < WIO_ARRAY_SIZE(numbers); i++) {
         if (thread->call.number == (uint64_t)numbers[i]) {
             return true;
@@ -130,16 +148,17 @@ static bool is_part_of_spawn(const struct tracer_thread *thread)
 static void on_entry(struct tracer_session *session, struct tracer_thread *thread,
                      const struct __ptrace_syscall_info *info)
 {
-    if (is_continued(thread, info)) {
-        thread->is_interrupted = false;
+    fill_call(thread, info);
+    if (is_continued(thread)) {
+        thread->is_suspended = false;
+        thread->call = thread->suspended;
         thread->call.is_inside = true;
         resume(session, thread, 0);
         return;
     }
-    if (thread->is_interrupted) {
-        cut_off(session, thread);
+    if (has_failed(thread)) {
+        put_suspended(session, thread);
     }
-    fill_call(thread, info);
     thread->call.begin = now(session);
     thread->call.is_inside = true;
     if (thread->process->is_leaving || (thread->is_spawner && !is_part_of_spawn(thread))) {
@@ -157,6 +176,15 @@ static void on_entry(struct tracer_session *session, struct tracer_thread *threa
     resume(session, thread, 0);
 }
 
+static void suspend(struct tracer_session *session, struct tracer_thread *thread)
+{
+    if (thread->is_suspended) { /* in the handler of another signal */
+        put_suspended(session, thread);
+    }
+    thread->suspended = thread->call;
+    thread->is_suspended = true;
+}
+
 static void on_return(struct tracer_session *session, struct tracer_thread *thread,
                       const struct __ptrace_syscall_info *info, uint64_t stopped)
 {
@@ -169,9 +197,11 @@ static void on_return(struct tracer_session *session, struct tracer_thread *thre
     call->end = stopped;
     call->result = info->exit.is_error ? -1 : info->exit.rval;
     call->error = info->exit.is_error ? (int)-info->exit.rval : 0;
-    thread->is_interrupted = call->error >= RESTART_FIRST;
-    if (!thread->is_interrupted) {
+    thread->has_returned = call->number == SYS_rt_sigreturn;
+    if (call->error < RESTART_FIRST) {
         tracer_record_exit(session, thread);
+    } else {
+        suspend(session, thread);
     }
     if (thread->is_root && tracer_exec_is(thread)) {
         thread->process->is_leaving = true; /* its program could not be executed */

@@ -52,6 +52,7 @@ struct tracer_call {
     uint64_t begin; /* ticks */
     uint64_t end;
     uint64_t source;
+    uint64_t stack; /* pointer, which tells a call from another one at the same place */
     int64_t result; /* as libc gives it: -1 on failure */
     int error;
     uint32_t path; /* noted before the call changes what it means; 0 = none */
@@ -62,10 +63,12 @@ struct tracer_thread {
     struct tracer_process *process;
     struct wio_ring_stream stream;
     struct tracer_call call;
-    bool is_new;         /* has not run yet: its beginning is an event of its own */
-    bool is_interrupted; /* its call was cut off by a signal: it may go on, or fail with EINTR */
-    bool is_root;        /* is to be recorded from its next exec on */
-    bool is_spawner;     /* the process that it makes next is; it is let go then */
+    struct tracer_call suspended;
+    bool is_new;       /* has not run yet: its beginning is an event of its own */
+    bool is_suspended; /* `suspended` was cut off by a signal: it goes on, or fails with EINTR */
+    bool has_returned; /* from the handler of that signal */
+    bool is_root;      /* is to be recorded from its next exec on */
+    bool is_spawner;   /* the process that it makes next is; it is let go then */
 };
 
 struct tracer_session {
