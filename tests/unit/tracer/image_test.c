@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/unit.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tracer/image.h"
+
+#if defined(__x86_64__)
+#define OUR_MACHINE EM_X86_64
+#else
+#define OUR_MACHINE EM_AARCH64
+#endif
+
+struct program {
+    Elf64_Ehdr head;
+    Elf64_Phdr segment;
+    char loader[64];
+};
+
+static struct program program_with(const char *loader)
+{
+    struct program program = {.head = {.e_machine = OUR_MACHINE,
+                                       .e_type = ET_EXEC,
+                                       .e_phoff = offsetof(struct program, segment),
+                                       .e_phentsize = sizeof(Elf64_Phdr),
+                                       .e_phnum = 1},
+                              .segment = {.p_type = loader != NULL ? PT_INTERP : PT_LOAD,
+                                          .p_offset = offsetof(struct program, loader),
+                                          .p_filesz = loader != NULL ? strlen(loader) + 1 : 8}};
+    memcpy(program.head.e_ident, ELFMAG, SELFMAG);
+    program.head.e_ident[EI_CLASS] = ELFCLASS64;
+    snprintf(program.loader, sizeof(program.loader), "%s", loader != NULL ? loader : "");
+    return program;
+}
+
+static enum tracer_image_kind kind_of(const void *bytes, size_t size, const char *name)
+{
+    char *path = wio_test_path("program");
+    wio_test_write(path, bytes, size);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    const enum tracer_image_kind kind = tracer_image_kind_of(fd, name);
+    (void)close(fd);
+    (void)unlink(path);
+    free(path);
+    return kind;
+}
+
+static void kinds(void **state)
+{
+    (void)state;
+    struct program program = program_with(NULL);
+    assert_int_equal(kind_of(&program, sizeof(program), "/bin/x"), TRACER_IMAGE_STATIC);
+    assert_int_equal(kind_of(&program, sizeof(program), "/lib64/ld-linux-x86-64.so.2"),
+                     TRACER_IMAGE_DYNAMIC);
+    program = program_with("/lib64/ld-linux-x86-64.so.2");
+    assert_int_equal(kind_of(&program, sizeof(program), "/bin/x"), TRACER_IMAGE_DYNAMIC);
+    program = program_with("/lib/ld-musl-x86_64.so.1");
+    assert_int_equal(kind_of(&program, sizeof(program), "/bin/x"), TRACER_IMAGE_FOREIGN);
+    program.head.e_ident[EI_CLASS] = ELFCLASS32;
+    assert_int_equal(kind_of(&program, sizeof(program), "/bin/x"), TRACER_IMAGE_FOREIGN);
+    assert_int_equal(kind_of("#!/bin/sh\n", 10, "/bin/x"), TRACER_IMAGE_FOREIGN);
+}
+
+/* Any bytes are a file of some kind: nothing is read outside of the buffers. */
+static void damaged_programs(void **state)
+{
+    uint64_t seed = 11;
+    (void)state;
+    for (int i = 0; i < 2000 / WIO_TEST_SLOWER; i++) {
+        struct program program = program_with("/lib64/ld-linux-x86-64.so.2");
+        uint8_t *bytes = (uint8_t *)&program;
+        for (int j = 0; j < 3; j++) {
+            bytes[SELFMAG + wio_test_random(&seed) % (sizeof(program) - SELFMAG)] =
+                (uint8_t)wio_test_random(&seed);
+        }
+        const size_t size = wio_test_random(&seed) % (sizeof(program) + 1);
+        const enum tracer_image_kind kind = kind_of(bytes, size, "/bin/x");
+        assert_in_range(kind, TRACER_IMAGE_STATIC, TRACER_IMAGE_FOREIGN);
+    }
+}
+
+static void rights(void **state)
+{
+    char line[4096];
+    struct tracer_thread self = {.tid = getpid()};
+    char *helper = wio_test_path("helper");
+    char *script = wio_test_path("script");
+    (void)state;
+    wio_test_write(helper, "x", 1);
+    snprintf(line, sizeof(line), "#! %s -x\n", helper);
+    wio_test_write(script, line, strlen(line));
+    assert_int_equal(chmod(helper, 04755), 0);
+    assert_false(tracer_image_gains_rights(&self, AT_FDCWD, helper)); /* of this user itself */
+    assert_false(tracer_image_gains_rights(&self, AT_FDCWD, "/no/such/file"));
+    if (chown(helper, 4321, (gid_t)-1) == 0 && chmod(helper, 04755) == 0) {
+        assert_true(tracer_image_gains_rights(&self, AT_FDCWD, helper));
+        assert_true(tracer_image_gains_rights(&self, AT_FDCWD, script));
+        assert_int_equal(chmod(helper, 0755), 0);
+        assert_false(tracer_image_gains_rights(&self, AT_FDCWD, helper));
+        assert_true(chown(helper, (uid_t)-1, 4321) == 0 && chmod(helper, 02755) == 0);
+        assert_true(tracer_image_gains_rights(&self, AT_FDCWD, helper));
+        const int fd = open(helper, O_RDONLY | O_CLOEXEC);
+        assert_true(tracer_image_gains_rights(&self, fd, "")); /* fexecve */
+        (void)close(fd);
+        assert_int_equal(chmod(helper, 02745), 0); /* no program: mandatory locks, of old */
+        assert_false(tracer_image_gains_rights(&self, AT_FDCWD, helper));
+    }
+    free(helper);
+    free(script);
+}
+
+static void image_that_runs(void **state)
+{
+    (void)state;
+    assert_int_equal(tracer_image_of(getpid()), TRACER_IMAGE_DYNAMIC);
+    assert_int_equal(tracer_image_of(0), TRACER_IMAGE_FOREIGN);
+    assert_false(tracer_image_is_preloaded(getpid(), "/no/such/library.so"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kinds), cmocka_unit_test(damaged_programs),
+                                       cmocka_unit_test(rights), cmocka_unit_test(image_that_runs)};
+    return WIO_RUN(tests);
+}
