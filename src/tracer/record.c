@@ -87,13 +87,27 @@ static int directory_at(const struct by_rule *r, unsigned dirfd)
     return dirfd != 0 ? (int)r->arg[dirfd] : AT_FDCWD;
 }
 
+/* fstat of a C library that makes it by newfstatat: no path but "", and a descriptor. */
+static bool is_fstat(const struct by_rule *r)
+{
+    const struct wio_raw_rule *rule = r->rule;
+    char first = 'x';
+    return rule->number == SYS_newfstatat && (r->arg[rule->arg[0]] & AT_EMPTY_PATH) != 0 &&
+           directory_at(r, rule->dirfd) != AT_FDCWD && read_argument(r, rule->path, &first, 1) &&
+           first == '\0';
+}
+
 static void set_names(struct by_rule *r)
 {
     const struct wio_raw_rule *rule = r->rule;
     if (rule->fd != 0) {
         r->ev.fd = (int)r->arg[rule->fd];
     }
-    if (rule->path != 0) {
+    if (is_fstat(r)) {
+        r->ev.call = WIO_CALL_fstat;
+        r->ev.fd = directory_at(r, rule->dirfd);
+        r->ev.path = tracer_fd_path(r->thread, r->ev.fd);
+    } else if (rule->path != 0) {
         r->ev.path =
             tracer_path_string(r->thread, directory_at(r, rule->dirfd), r->arg[rule->path]);
     } else if (rule->kind == WIO_RAW_CLOSE) {
@@ -206,6 +220,7 @@ static void set_stat(struct by_rule *r)
     struct stat st;
     struct statx stx;
     r->ev.has_ext = true;
+    r->ev.ext.arg[0] = r->ev.call == WIO_CALL_fstat ? 0 : r->ev.ext.arg[0];
     if (r->ev.result != 0) {
         return;
     }

@@ -3,11 +3,13 @@
 """traced_test.py TRACED DYNAMIC: static programs recorded by ptrace (--static=trace) do as they do by themselves: status,
 output, files, signals, job control; and what the trace says of them. DYNAMIC is the same program, linked dynamically."""
 
+import ctypes
 import glob
 import os
 import pty
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -18,6 +20,7 @@ from record_case import WHYIO, RecordCase, main, until
 TRACED = os.path.abspath(sys.argv.pop(1))
 DYNAMIC = os.path.abspath(sys.argv.pop(1))
 NOBODY = 65534
+SYS_PTRACE = {"x86_64": 101, "aarch64": 117}
 TRACE = ("-q", "--static=trace")
 CAPTURE = os.environ.get("WHYIO_CAPTURE_LIB") or glob.glob(
     os.path.join(os.environ["WHYIO_BUILD"], "src", "capture", "libwhyio-capture.so"))[0]
@@ -32,6 +35,17 @@ def can_trace():
 if not can_trace():
     print("skipped: ptrace is forbidden here", file=sys.stderr)
     sys.exit(77)
+
+
+def forbid_ptrace():
+    """In a child: a filter of system calls that answers EPERM to ptrace."""
+    number = SYS_PTRACE[os.uname().machine]
+    filters = struct.pack("=" + "HBBI" * 4, 0x20, 0, 0, 0, 0x15, 0, 1, number, 0x06, 0, 0, 0x00050001, 0x06, 0, 0, 0x7FFF0000)
+    code = ctypes.create_string_buffer(filters)
+    program = struct.pack("HxxxxxxP", 4, ctypes.addressof(code))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program, 0, 0) != 0:
+        os._exit(90)
 
 
 def content(name):
@@ -147,6 +161,94 @@ class Traced(RecordCase):
         failed = [line for line in self.ops("execve") if line["errno"] != 0]
         self.assertEqual([(line["path"], line["errno"]) for line in failed], [("/no/such/program", 2)])
         self.assert_whole()
+
+    @unittest.skipUnless(shutil.which("strace"), "no strace here")
+    def test_beside_strace(self):
+        """Every operation on a file that strace sees, with offset, size, result and error; nothing more."""
+        source = os.environ["WHYIO_SOURCE"]
+        compare = os.path.join(source, "tests", "integration", "strace_compare.py")
+        strace = ["strace", "-f", "-y", "-v", "-s", "0", "-q", "-q", "-e", "signal=none", "-e",
+                  "trace=%file,%desc,%process,msync,io_submit", "-o"]
+        programs = [[TRACED, "files"], [TRACED, "threads"], [TRACED, "vfork", TRACED, "files"]]
+        if shutil.which("busybox"):
+            programs.append(["busybox", "sh", "-c", "echo one > a; cat a a > b; mkdir d; cp a d/x; mv b d/b; rm -r d; "
+                             "dd if=/dev/zero of=z bs=1k count=5 2>/dev/null; tail -c 10 z >> a; cat none 2>/dev/null"])
+        work = os.path.join(os.path.realpath(self.dir), "work")
+        for i, program in enumerate(programs):
+            with self.subTest(program=program):
+                seen = []
+                for how in ([*strace, f"{self.dir}/s"], [WHYIO, "record", "-o", f"{self.dir}/t{i}", *TRACE, "--"]):
+                    shutil.rmtree(work, ignore_errors=True)
+                    os.mkdir(work)
+                    seen.append(subprocess.run([*how, *program], cwd=work, check=False, capture_output=True, text=True))
+                self.assertEqual([seen[0].returncode, seen[0].stdout], [seen[1].returncode, seen[1].stdout])
+                with open("dump", "w", encoding="utf-8") as dump:
+                    dump.write(self.whyio("dump", f"t{i}").stdout)
+                answer = subprocess.run([sys.executable, compare, f"--root={work}", f"--cwd={work}", "s", "dump"],
+                                        check=False, capture_output=True, text=True)
+                self.assertEqual(answer.returncode, 0, answer.stdout + answer.stderr)
+                self.assertNotIn("\n0 operations", "\n" + answer.stdout)
+
+    @unittest.skipUnless(shutil.which("rustc"), "no rustc here")
+    def test_rust(self):
+        with open("main.rs", "w", encoding="ascii") as source:
+            source.write("""
+use std::{fs, io::Write, thread};
+fn main() {
+    let threads: Vec<_> = (0..3).map(|i| thread::spawn(move || {
+        let mut file = fs::File::create(format!("r{}", i)).unwrap();
+        for _ in 0..10 { file.write_all(b"0123456789").unwrap(); }
+        file.sync_all().unwrap();
+    })).collect();
+    for thread in threads { thread.join().unwrap(); }
+    println!("{}", fs::read("r0").unwrap().len());
+    std::process::exit(4)
+}
+""")
+        built = subprocess.run(["rustc", "-C", "target-feature=+crt-static", "-o", "main", "main.rs"],
+                               check=False, capture_output=True, text=True)
+        if built.returncode != 0:
+            self.skipTest("rustc cannot link statically here")
+        answer = self.trace_of("./main")
+        self.assertEqual((answer.returncode, answer.stdout), (4, "100\n"), answer.stderr)
+        self.assert_whole()
+        writes = [line for line in self.ops("write") if (line["path"] or "")[-2:] in ("r0", "r1", "r2")]
+        self.assertEqual([(line["size"], line["result"]) for line in writes], [(10, 10)] * 30)
+        self.assertEqual(sorted(line["offset"] for line in writes), sorted(10 * i for i in range(10) for _ in range(3)))
+
+    @unittest.skipUnless(shutil.which("go"), "no go here")
+    def test_go(self):
+        with open("main.go", "w", encoding="ascii") as source:
+            source.write("""
+package main
+import ("fmt"; "os"; "sync")
+func main() {
+    var group sync.WaitGroup
+    for i := 0; i < 4; i++ {
+        group.Add(1)
+        go func(i int) {
+            defer group.Done()
+            file, _ := os.Create(fmt.Sprintf("g%d", i))
+            for j := 0; j < 10; j++ { file.WriteString("0123456789") }
+            file.Sync(); file.Close()
+        }(i)
+    }
+    group.Wait()
+    data, _ := os.ReadFile("g0")
+    fmt.Println(len(data))
+    os.Exit(4)
+}
+""")
+        environment = dict(os.environ, CGO_ENABLED="0", GOCACHE=self.dir + "/cache", GOFLAGS="-mod=mod", GO111MODULE="off")
+        built = subprocess.run(["go", "build", "-o", "main", "main.go"], check=False, capture_output=True, text=True,
+                               env=environment)
+        if built.returncode != 0:
+            self.skipTest("go cannot build here")
+        answer = self.trace_of("./main")
+        self.assertEqual((answer.returncode, answer.stdout), (4, "100\n"), answer.stderr)
+        writes = [line for line in self.ops("write") if os.path.basename(line["path"] or "")[:1] == "g"]
+        self.assertEqual([(line["size"], line["result"]) for line in writes], [(10, 10)] * 40)
+        self.assertEqual(len(self.ops("fsync")), 4)
 
     # ---- static and dynamic programs below each other ----------------------------------------
 
@@ -330,6 +432,16 @@ class Traced(RecordCase):
         self.assertEqual((answer.returncode, answer.stdout), (alone.returncode, alone.stdout), answer.stderr)
 
     # ---- where it cannot be done -------------------------------------------------------------
+
+    @unittest.skipUnless(os.uname().machine in SYS_PTRACE, "the number of ptrace is not known here")
+    def test_ptrace_is_forbidden(self):
+        """As in a container: a filter of system calls answers EPERM."""
+        answer = self.trace_of(TRACED, "files", preexec_fn=forbid_ptrace)
+        self.assertEqual(answer.returncode, 3, answer.stderr)
+        self.assertIn("ptrace", answer.stderr)
+        self.assertIn("SYS_PTRACE", answer.stderr)
+        self.assertEqual(answer.stderr.count("\n"), 1)
+        self.assertEqual(os.listdir(), [])
 
     def test_usage(self):
         answer = self.whyio("record", "--static=maybe", "-o", "t", "true")
