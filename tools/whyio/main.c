@@ -99,6 +99,11 @@ static void finish_output(void)
     bool failed = ferror(stdout) != 0;
     errno = 0;
     failed |= fflush(stdout) != 0;
+    if (failed && errno == 0) { /* of an earlier flush: the next one fails for the same reason */
+        clearerr(stdout);
+        (void)fputc('\n', stdout);
+        (void)fflush(stdout);
+    }
     if (failed) {
         cmd_say("cannot write to the standard output%s%s", errno != 0 ? ": " : "",
                 errno != 0 ? strerror(errno) : "");

@@ -77,7 +77,7 @@ static int64_t read_events(const char *name, unsigned *texts_out)
     struct wio_ring_chunk *chunk = malloc(sizeof(*chunk));
     int64_t number = 0;
     assert_non_null(chunk);
-    assert_ok(wio_ring_open(&ring, dir, name, name, &err), &err);
+    assert_ok(wio_ring_open(&ring, dir, name, name, NULL, &err), &err);
     assert_int_equal(ring.header.pid, 77);
     assert_int_equal(ring.header.pid_start, 12345);
     assert_int_equal(ring.header.calls_hash, WIO_CALLS_HASH);
