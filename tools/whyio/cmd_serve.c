@@ -341,6 +341,16 @@ static void say_reloaded(void *context, const struct wio_error *err)
     }
 }
 
+static void say_flushed(void *context, const char *dir, const struct wio_error *err)
+{
+    const struct serve_args *args = context;
+    if (err != NULL) {
+        (void)cmd_fail(err); /* it goes on */
+    } else if (!args->common.quiet) {
+        cmd_say("what transactions did was written to '%s'", dir);
+    }
+}
+
 /* ---- running ------------------------------------------------------------------------------- */
 
 static enum wio_status prepare_job(struct serve_args *args, struct wio_error *err)
@@ -402,6 +412,7 @@ int cmd_serve(int argc, char **argv)
     cmd_expect_many_files();
     args.config.ready = print_ready;
     args.config.reloaded = say_reloaded;
+    args.config.flushed = say_flushed;
     args.config.context = &args;
     enum wio_status status = prepare(&args, &key, &err);
     status = status == WIO_OK ? wio_serve(&args.config, &err) : status;

@@ -28,13 +28,17 @@
 /* Of a trace, where the caller has no other wish. */
 #define SERVE_TRACE_BYTES UINT64_C(1073741824)
 
+/* Without a trace: rows of each target in memory (3 MB), and bytes of what is written of them. */
+enum { SERVE_FLIGHT_ROWS = 16384, SERVE_FLIGHT_BYTES = 64 << 20 };
+
 enum { SERVE_TRACE_NAME_BYTES = 112 };
 
 struct serve {
     const struct wio_serve_config *config;
     char root[PATH_MAX];
     char address[WIO_LINK_ADDRESS_BYTES];
-    int lock; /* on the root */
+    char flight[PATH_MAX + 16]; /* where rows that were in memory are written */
+    int lock;                   /* on the root */
     struct wio_net *net;
     struct serve_layout layout;
     struct wio_link_config link;
@@ -52,6 +56,7 @@ struct serve {
     int remains;                  /* of a job: its files go with this process */
     char met[WIO_SERVE_RANKS_MAX][WIO_LINK_ADDRESS_BYTES];
     struct wio_io_timer *watch; /* a loop without a listener waits for signals, too */
+    bool is_begun;              /* all servers of the process are there */
     bool is_ended;
     bool has_failed; /* the catalogue */
 };
@@ -89,6 +94,7 @@ static enum wio_status check_size(struct serve *serve, struct wio_error *err)
 static enum wio_status open_root(struct serve *serve, struct wio_error *err)
 {
     WIO_TRY(serve_place_open(serve->config->root, serve->root, sizeof(serve->root), err));
+    (void)snprintf(serve->flight, sizeof(serve->flight), "%s/flight", serve->root);
     WIO_TRY(wio_store_root_lock(serve->root, &serve->lock, err));
     WIO_TRY(wio_net_create(serve->root, &serve->net, err));
     WIO_TRY(serve_layout_open(wio_net_io(serve->net), serve->config->targets, serve->config->part,
@@ -191,16 +197,28 @@ static enum wio_status address_of(const struct serve *serve, uint16_t i,
     return WIO_OK;
 }
 
+/* All rows on disk, or the last ones in memory. */
+static struct wio_tracer_config trace_of(const struct serve *serve, uint16_t i, const char *name)
+{
+    const struct wio_serve_config *config = serve->config;
+    const uint64_t max_bytes =
+        config->trace_max_bytes == 0 ? SERVE_TRACE_BYTES : config->trace_max_bytes;
+    struct wio_tracer_config trace = {.dir = config->trace,
+                                      .name = name,
+                                      .server = (uint16_t)(serve->first + i),
+                                      .max_bytes = max_bytes / serve->layout.targets};
+    if (config->trace == NULL) {
+        trace.dir = serve->flight;
+        trace.max_bytes = SERVE_FLIGHT_BYTES;
+        trace.ring_rows = SERVE_FLIGHT_ROWS;
+    }
+    return trace;
+}
+
 static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_error *err)
 {
     char trace_name[SERVE_TRACE_NAME_BYTES];
-    const struct wio_tracer_config trace = {.dir = serve->config->trace,
-                                            .name = trace_name,
-                                            .server = (uint16_t)(serve->first + i),
-                                            .max_bytes = (serve->config->trace_max_bytes == 0
-                                                              ? SERVE_TRACE_BYTES
-                                                              : serve->config->trace_max_bytes) /
-                                                         serve->layout.targets};
+    const struct wio_tracer_config trace = trace_of(serve, i, trace_name);
     char dir[PATH_MAX + SERVE_TARGET_NAME_BYTES];
     char name[SERVE_TARGET_NAME_BYTES];
     char address[WIO_LINK_ADDRESS_BYTES];
@@ -208,7 +226,7 @@ static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_
     const struct target_thread_config config = {
         .dir = dir,
         .address = address,
-        .trace = serve->config->trace == NULL ? NULL : &trace,
+        .trace = &trace,
         .node = {.link = &serve->link,
                  .servers_key = &serve->layout.servers_key,
                  .addresses = serve->addresses,
@@ -342,6 +360,32 @@ static void reload(void *context, int number)
     }
 }
 
+static enum wio_status flush_traces(struct serve *serve, struct wio_error *err)
+{
+    struct wio_io *io = wio_net_io(serve->net);
+    for (unsigned i = 0; i < serve->layout.targets; i++) {
+        WIO_TRY(target_thread_flush(serve->targets[i], err));
+    }
+    return serve->tracer != NULL ? wio_tracer_flush(serve->tracer, io->ops->now_ns(io), err)
+                                 : WIO_OK;
+}
+
+static void flush(void *context, int number)
+{
+    struct serve *serve = context;
+    const struct wio_serve_config *config = serve->config;
+    struct wio_error err = WIO_ERROR_INIT;
+    (void)number;
+    if (!serve->is_begun) {
+        return;
+    }
+    bool is_ok = flush_traces(serve, &err) == WIO_OK;
+    if (config->flushed != NULL) {
+        config->flushed(config->context, config->trace != NULL ? config->trace : serve->flight,
+                        is_ok ? NULL : &err);
+    }
+}
+
 static bool target_has_failed(const struct serve *serve)
 {
     struct wio_error ignored = WIO_ERROR_INIT;
@@ -399,6 +443,7 @@ static enum wio_status watch_signals(struct serve *serve, struct wio_error *err)
     keep_watch(serve);
     wio_net_on_wake(serve->net, woken, serve);
     WIO_TRY(wio_net_on_signal(serve->net, SIGHUP, reload, serve, err));
+    WIO_TRY(wio_net_on_signal(serve->net, SIGUSR2, flush, serve, err));
     WIO_TRY(wio_net_on_signal(serve->net, SIGTERM, signalled, serve, err));
     return wio_net_on_signal(serve->net, SIGINT, signalled, serve, err);
 }
@@ -477,6 +522,7 @@ enum wio_status wio_serve(const struct wio_serve_config *config, struct wio_erro
     serve->remains = -1;
     enum wio_status status = begin(serve, err);
     if (status == WIO_OK) {
+        serve->is_begun = true;
         tell_ready(serve);
         while (!serve->is_ended && !serve->has_failed && !target_has_failed(serve)) {
             wio_net_run(serve->net);

@@ -68,7 +68,9 @@ struct wio_serve_config {
     uint16_t targets; /* of this process; 0: as many as the store has, 1 of a new one */
     uint64_t size_bytes; /* of all targets together; 0: as much as the device gives */
     enum wio_log_choice log;
-    const char *trace;                  /* directory, made where it is not there; NULL: none */
+    const char *trace;                  /* directory, made where it is not there; NULL: the last
+                                           rows in memory, which SIGUSR2 and failures write to
+                                           ROOT/flight */
     uint64_t trace_max_bytes;           /* of all targets together; 0: 1 GiB */
     enum wio_admit_kind policy;         /* of admission */
     enum wio_admit_tenant_by tenant_by; /* whose share of it is whose */
@@ -82,6 +84,8 @@ struct wio_serve_config {
     void (*ready)(void *context, const struct wio_serve_ready *ready);
     /* SIGHUP: the policy file was read again; `err` NULL: it is in force. May be NULL. */
     void (*reloaded)(void *context, const struct wio_error *err);
+    /* SIGUSR2: what was traced so far is in `dir`; `err` NULL: it is. May be NULL. */
+    void (*flushed)(void *context, const char *dir, const struct wio_error *err);
     void *context;
 };
 

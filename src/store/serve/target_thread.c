@@ -85,19 +85,27 @@ static void wake(void *context)
     }
 }
 
+static uint64_t now_ns(const struct target_thread *thread)
+{
+    struct wio_io *io = wio_net_io(thread->net);
+    return io->ops->now_ns(io);
+}
+
 static enum wio_status begin_trace(struct target_thread *thread, struct wio_error *err)
 {
-    if (thread->config.trace == NULL) {
-        return WIO_OK;
-    }
     struct wio_tracer_config trace = *thread->config.trace;
     trace.address = thread->config.address;
     return wio_tracer_create(&trace, &thread->tracer, err);
 }
 
+/* What led to a failure is worth a segment, where one can be written yet. */
 static void end_trace(struct target_thread *thread)
 {
     struct wio_error err = WIO_ERROR_INIT;
+    if (thread->tracer != NULL && thread->net != NULL &&
+        target_thread_error(thread, &err) != WIO_OK) {
+        (void)!wio_tracer_flush(thread->tracer, now_ns(thread), &err);
+    }
     if (wio_tracer_close(thread->tracer, NULL, &err) != WIO_OK) {
         note_failure(thread, &err);
     }
@@ -239,6 +247,17 @@ struct node_target *target_thread_held(struct target_thread *thread)
 void target_thread_release(struct target_thread *thread)
 {
     loop_hold_release(&thread->hold);
+}
+
+enum wio_status target_thread_flush(struct target_thread *thread, struct wio_error *err)
+{
+    if (!target_thread_hold(thread)) {
+        target_thread_release(thread);
+        return wio_error_set(err, WIO_ERR_BUSY, NULL, WIO_ERROR_NO_OFFSET, "the target has ended");
+    }
+    enum wio_status status = wio_tracer_flush(thread->tracer, now_ns(thread), err);
+    target_thread_release(thread);
+    return status;
 }
 
 unsigned target_thread_index(const struct target_thread *thread)

@@ -9,12 +9,12 @@
 struct target_thread;
 
 struct target_thread_config {
-    const char *dir;                /* there already */
-    const char *address;            /* where it listens */
-    struct node_target_config node; /* but for `failed`, `context` and `tracer` */
-    const struct wio_tracer_config
-        *trace;        /* but for `address`; NULL: no trace. Used at the begin */
-    bool is_temporary; /* at its end nothing has to be durable */
+    const char *dir;                       /* there already */
+    const char *address;                   /* where it listens */
+    struct node_target_config node;        /* but for `failed`, `context` and `tracer` */
+    const struct wio_tracer_config *trace; /* but for `address`. Used at the begin. A ring is
+                                              flushed where the target fails */
+    bool is_temporary;                     /* at its end nothing has to be durable */
     /* From its thread: it serves nothing any more, target_thread_error says why. Or it has come to
      * rest after target_thread_stop. */
     void (*changed)(void *context);
@@ -38,6 +38,9 @@ bool target_thread_hold(struct target_thread *thread);
 /* The target of a thread that is held; NULL: it is not held. */
 struct node_target *target_thread_held(struct target_thread *thread);
 void target_thread_release(struct target_thread *thread);
+/* wio_tracer_flush of its tracer, while the thread is held. WIO_ERR_BUSY: it has ended. */
+WIO_MUST_CHECK enum wio_status target_thread_flush(struct target_thread *thread,
+                                                   struct wio_error *err);
 /* Of the target in its store. */
 unsigned target_thread_index(const struct target_thread *thread);
 /* End it: what was done becomes durable. */

@@ -2,6 +2,7 @@
 #include "store/trace/tracer.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/grow.h"
 #include "base/io.h"
 #include "store/trace/origins.h"
+#include "store/trace/row_ring.h"
 
 #define MAX_BYTES UINT64_C(1073741824)
 #define BOOT_ID_BYTES 40u
@@ -25,7 +27,10 @@ struct finished {
 };
 
 struct wio_tracer {
-    int dir;
+    int dir; /* of a ring: -1 until it is flushed */
+    char ring_dir[PATH_MAX];
+    struct row_ring ring;
+    uint64_t ring_written; /* rows of it, of all that it had */
     char name[128];
     char address[128];
     char boot_id[BOOT_ID_BYTES];
@@ -73,18 +78,20 @@ static void name_of(const struct wio_tracer *tracer, uint32_t number, char *name
     (void)snprintf(name, size, "%s.%06u.seg", tracer->name, number);
 }
 
-static enum wio_status begin(struct wio_tracer *tracer, uint64_t now_ns, struct wio_error *err)
+/* `base_ns` of the loop's clock, so long ago. */
+static enum wio_status begin(struct wio_tracer *tracer, uint64_t base_ns, uint64_t ago_ns,
+                             struct wio_error *err)
 {
     char name[NAME_BYTES];
     struct wio_segment_params params = {.struct_size = sizeof(params),
-                                        .base_unix_ns = wio_clock_unix_ns(),
-                                        .base_mono_ns = now_ns,
+                                        .base_unix_ns = wio_clock_unix_ns() - ago_ns,
+                                        .base_mono_ns = base_ns,
                                         .boot_id = tracer->boot_id};
     const struct wio_txn_server server = {tracer->address, tracer->server,
                                           tracer->server == WIO_TRACER_CATALOGUE};
     name_of(tracer, ++tracer->number, name, sizeof(name));
     tracer->rows = 0;
-    tracer->base_ns = now_ns;
+    tracer->base_ns = base_ns;
     tracer->last_ns = 0;
     tracer_origins_clear(&tracer->origins);
     wio_map_fini(&tracer->files);
@@ -149,25 +156,29 @@ static enum wio_status finish(struct wio_tracer *tracer, struct wio_error *err)
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-static bool is_writing(struct wio_tracer *tracer, uint64_t now_ns)
+/* The segment is full, or there is none. */
+static bool write_another(struct wio_tracer *tracer, uint64_t now_ns)
 {
     struct wio_error err = WIO_ERROR_INIT;
-    bool is_full = tracer->segment != NULL && (tracer->rows >= WIO_TRACER_ROWS ||
-                                               now_ns - tracer->base_ns >= tracer->segment_ns);
-    if (tracer->status != WIO_OK) {
-        return false;
-    }
-    enum wio_status status = is_full ? finish(tracer, &err) : WIO_OK;
-    if (status == WIO_OK && tracer->segment == NULL) {
-        status = begin(tracer, now_ns, &err);
-    }
+    enum wio_status status = finish(tracer, &err);
+    status = status == WIO_OK ? begin(tracer, now_ns, 0, &err) : status;
     if (status != WIO_OK) {
         fail(tracer, status, &err);
     }
     return status == WIO_OK;
 }
 
-static void put(struct wio_tracer *tracer, struct wio_txn_row *row, uint64_t now_ns)
+static bool is_writing(struct wio_tracer *tracer, uint64_t now_ns)
+{
+    if (tracer->status != WIO_OK || tracer->ring.entries != NULL) {
+        return tracer->status == WIO_OK;
+    }
+    bool has_room = tracer->segment != NULL && tracer->rows < WIO_TRACER_ROWS &&
+                    now_ns - tracer->base_ns < tracer->segment_ns;
+    return has_room || write_another(tracer, now_ns);
+}
+
+static void write_row(struct wio_tracer *tracer, struct wio_txn_row *row, uint64_t now_ns)
 {
     struct wio_error err = WIO_ERROR_INIT;
     uint64_t t_ns = now_ns > tracer->base_ns ? now_ns - tracer->base_ns : 0;
@@ -181,10 +192,23 @@ static void put(struct wio_tracer *tracer, struct wio_txn_row *row, uint64_t now
     }
 }
 
+/* The ring, while no segment is made of it. */
+static void put(struct wio_tracer *tracer, struct wio_txn_row *row, uint64_t now_ns)
+{
+    if (tracer->ring.entries == NULL || tracer->segment != NULL) {
+        write_row(tracer, row, now_ns);
+        return;
+    }
+    row->t_ns = now_ns > tracer->last_ns ? now_ns : tracer->last_ns;
+    tracer->last_ns = row->t_ns;
+    row_ring_put(&tracer->ring, row);
+}
+
 /* Ends of an earlier moment: nothing that belongs before them comes any more. */
 static void put_ended(struct wio_tracer *tracer)
 {
-    for (uint32_t i = 0; i < tracer->ended_count && tracer->segment != NULL; i++) {
+    bool is_kept = tracer->segment != NULL || tracer->ring.entries != NULL;
+    for (uint32_t i = 0; i < tracer->ended_count && is_kept; i++) {
         put(tracer, &tracer->ended[i], tracer->ended[i].t_ns);
     }
     tracer->ended_count = 0;
@@ -203,6 +227,14 @@ static struct wio_txn_name name_of_txn(const struct wio_txn *txn)
     return (struct wio_txn_name){txn->client, txn->number, txn->birth_ns, txn->attempt};
 }
 
+/* In a ring: the call site's number, as it came. The row says whose it is. */
+static uint32_t origin_of(struct wio_tracer *tracer, uint64_t client, uint32_t source)
+{
+    return tracer->writer == NULL
+               ? source
+               : tracer_origins_find(&tracer->origins, tracer->writer, client, source);
+}
+
 static uint32_t put_blockers(struct wio_tracer *tracer, const struct wio_lock_blockers *from,
                              struct wio_txn_blocker *to)
 {
@@ -212,8 +244,7 @@ static uint32_t put_blockers(struct wio_tracer *tracer, const struct wio_lock_bl
             .txn = name_of_txn(&blocker->txn),
             .range = {blocker->range.file, blocker->range.from, blocker->range.to,
                       blocker->range.segment},
-            .origin = tracer_origins_find(&tracer->origins, tracer->writer, blocker->txn.client,
-                                          blocker->source),
+            .origin = origin_of(tracer, blocker->txn.client, blocker->source),
             .mode = blocker->mode,
             .role = blocker->role};
     }
@@ -264,8 +295,7 @@ static struct wio_txn_row row_of(struct wio_tracer *tracer, enum wio_txn_kind ki
                               .txn = name_of_txn(&request->txn),
                               .op = request->op,
                               .flags = request->flags,
-                              .origin = tracer_origins_find(&tracer->origins, tracer->writer,
-                                                            request->txn.client, request->source)};
+                              .origin = origin_of(tracer, request->txn.client, request->source)};
     place_request(request, moved, &row);
     return row;
 }
@@ -357,6 +387,82 @@ static void wounded(void *context, const struct wio_store_push *push, uint64_t n
 
 const struct wio_server_watch wio_tracer_watch = {waits, answered, ended, wounded};
 
+/* ---- what is there so far ------------------------------------------------------------------ */
+
+static enum wio_status open_ring_dir(struct wio_tracer *tracer, struct wio_error *err)
+{
+    if (tracer->dir < 0) {
+        WIO_TRY(wio_io_mkdirs(tracer->ring_dir, err));
+        tracer->dir = open(tracer->ring_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    }
+    return tracer->dir >= 0 ? WIO_OK
+                            : wio_error_sys(err, tracer->ring_dir, "cannot open the directory");
+}
+
+/* Into the segment: call sites become origins of it. */
+static enum wio_status put_kept(struct wio_tracer *tracer, uint64_t index, struct wio_error *err)
+{
+    struct wio_txn_blocker blockers[WIO_TXN_BLOCKERS];
+    struct wio_txn_row row = row_ring_get(&tracer->ring, index, blockers);
+    for (uint32_t i = 0; i < row.blocker_listed; i++) {
+        blockers[i].origin = origin_of(tracer, blockers[i].txn.client, blockers[i].origin);
+    }
+    if (row.kind == WIO_TXN_ARRIVE || row.kind == WIO_TXN_ANSWER) {
+        row.origin = origin_of(tracer, row.txn.client, row.origin);
+    }
+    put(tracer, &row, row.t_ns);
+    return tracer->status == WIO_OK ? WIO_OK : wio_error_pass(err, &tracer->failure);
+}
+
+static enum wio_status write_ring(struct wio_tracer *tracer, uint64_t now_ns, struct wio_error *err)
+{
+    struct wio_txn_blocker ignored[WIO_TXN_BLOCKERS];
+    const struct row_ring *ring = &tracer->ring;
+    uint64_t first = row_ring_first(ring);
+    first = first > tracer->ring_written ? first : tracer->ring_written;
+    uint64_t base_ns = row_ring_get(ring, first, ignored).t_ns;
+    WIO_TRY(open_ring_dir(tracer, err));
+    WIO_TRY(begin(tracer, base_ns, now_ns > base_ns ? now_ns - base_ns : 0, err));
+    for (uint64_t i = first; i < ring->count; i++) {
+        WIO_TRY(put_kept(tracer, i, err));
+    }
+    WIO_TRY(finish(tracer, err));
+    tracer->ring_written = ring->count;
+    return WIO_OK;
+}
+
+/* A ring stays one where it could not be written: there may be another time. */
+static enum wio_status flush_ring(struct wio_tracer *tracer, uint64_t now_ns, struct wio_error *err)
+{
+    uint64_t last_ns = tracer->last_ns;
+    enum wio_status status = write_ring(tracer, now_ns, err);
+    if (status != WIO_OK) {
+        fail(tracer, status, err);
+        tracer->status = WIO_OK;
+    }
+    tracer->last_ns = last_ns;
+    return status;
+}
+
+enum wio_status wio_tracer_flush(struct wio_tracer *tracer, uint64_t now_ns, struct wio_error *err)
+{
+    struct wio_error why = WIO_ERROR_INIT;
+    enum wio_status status = WIO_OK;
+    if (tracer->status != WIO_OK) {
+        return wio_error_pass(err, &tracer->failure);
+    }
+    put_ended(tracer);
+    if (tracer->ring.count > tracer->ring_written) {
+        status = flush_ring(tracer, now_ns, &why);
+    } else if (tracer->ring.entries == NULL) {
+        status = finish(tracer, &why);
+        if (status != WIO_OK) {
+            fail(tracer, status, &why);
+        }
+    }
+    return status == WIO_OK ? WIO_OK : wio_error_pass(err, &why);
+}
+
 /* ---- life ---------------------------------------------------------------------------------- */
 
 void wio_tracer_clock(struct wio_tracer *tracer, uint64_t (*now_ns)(void *context), void *context)
@@ -381,8 +487,8 @@ void wio_tracer_file(struct wio_tracer *tracer, const struct wio_store_stat *sta
 {
     struct wio_error err = WIO_ERROR_INIT;
     char text[WIO_STORE_PATH_MAX + 1];
-    if (!is_ready(tracer, now_ns) || wio_map_get(&tracer->files, stat->file) != NULL ||
-        path_bytes > WIO_STORE_PATH_MAX) {
+    if (!is_ready(tracer, now_ns) || tracer->ring.entries != NULL ||
+        wio_map_get(&tracer->files, stat->file) != NULL || path_bytes > WIO_STORE_PATH_MAX) {
         return;
     }
     (void)snprintf(text, sizeof(text), "%.*s", (int)path_bytes, path);
@@ -407,12 +513,28 @@ static void read_boot_id(char out[BOOT_ID_BYTES])
 
 static void tracer_free(struct wio_tracer *tracer)
 {
+    row_ring_fini(&tracer->ring);
     tracer_origins_fini(&tracer->origins);
     wio_map_fini(&tracer->files);
     wio_fd_cleanup(&tracer->dir);
     free(tracer->ended);
     free(tracer->finished);
     free(tracer);
+}
+
+/* The directory, or the ring. */
+static enum wio_status open_place(struct wio_tracer *tracer, const struct wio_tracer_config *config,
+                                  struct wio_error *err)
+{
+    tracer->dir = -1;
+    if (config->ring_rows > 0) {
+        (void)snprintf(tracer->ring_dir, sizeof(tracer->ring_dir), "%s", config->dir);
+        return row_ring_init(&tracer->ring, config->ring_rows) == WIO_OK
+                   ? WIO_OK
+                   : wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "no memory");
+    }
+    tracer->dir = open(config->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return tracer->dir >= 0 ? WIO_OK : wio_error_sys(err, config->dir, "cannot open the trace");
 }
 
 enum wio_status wio_tracer_create(const struct wio_tracer_config *config,
@@ -430,9 +552,8 @@ enum wio_status wio_tracer_create(const struct wio_tracer_config *config,
     (void)snprintf(tracer->address, sizeof(tracer->address), "%s",
                    config->address == NULL ? "" : config->address);
     read_boot_id(tracer->boot_id);
-    tracer->dir = open(config->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (tracer->dir < 0) {
-        enum wio_status status = wio_error_sys(err, config->dir, "cannot open the trace");
+    enum wio_status status = open_place(tracer, config, err);
+    if (status != WIO_OK) {
         tracer_free(tracer);
         return status;
     }

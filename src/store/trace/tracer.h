@@ -9,6 +9,9 @@
  *     ..
  *     wio_tracer_close(tracer, err)
  *
+ * With ring_rows nothing is written by itself: the last rows are kept in memory, and
+ * wio_tracer_flush makes a segment of them.
+ *
  * A segment is finished and another one begun after WIO_TRACER_ROWS rows or segment_ns; when all
  * of this tracer take more than max_bytes the oldest are removed, and counted. A segment that
  * cannot be written ends the tracing, not the target: wio_tracer_close tells.
@@ -27,12 +30,13 @@
 struct wio_tracer;
 
 struct wio_tracer_config {
-    const char *dir;     /* is there; segments are DIR/NAME.N.seg */
+    const char *dir;     /* is there, but with ring_rows; segments are DIR/NAME.N.seg */
     const char *name;    /* of this process and target: no other in DIR has it */
     const char *address; /* where clients reach the target; NULL: not known */
     uint16_t server;     /* its index; WIO_TRACER_CATALOGUE: it is none, and only tells of files */
     uint64_t max_bytes;  /* 0: 1 GiB */
     uint64_t segment_ns; /* 0: WIO_TRACER_NS */
+    uint32_t ring_rows;  /* rows that are kept in memory; 0: all are written */
 };
 
 WIO_MUST_CHECK enum wio_status wio_tracer_create(const struct wio_tracer_config *config,
@@ -53,8 +57,13 @@ void wio_tracer_file(struct wio_tracer *tracer, const struct wio_store_stat *sta
 /* Its context is the tracer. */
 extern const struct wio_server_watch wio_tracer_watch;
 
-/* Finish the last segment; the tracer is gone, also after a failure. What failed first is told.
- * *removed_out (may be NULL): segments that were removed. NULL is allowed. */
+/* What was recorded up to now is in finished segments; of a ring, what it has and no earlier flush
+ * has written. The directory of a ring is made here. Not an error: there is nothing. The tracer
+ * goes on. */
+WIO_MUST_CHECK enum wio_status wio_tracer_flush(struct wio_tracer *tracer, uint64_t now_ns,
+                                                struct wio_error *err);
+/* Finish the last segment; what a ring has goes; the tracer is gone, also after a failure. What
+ * failed first is told. *removed_out (may be NULL): segments that were removed. NULL is allowed. */
 WIO_MUST_CHECK enum wio_status wio_tracer_close(struct wio_tracer *tracer, uint64_t *removed_out,
                                                 struct wio_error *err);
 

@@ -254,6 +254,27 @@ def case_trace(directory):
     assert answer["classic"]["aborts"] == answer["transactions"]["aborted"], answer["classic"]
 
 
+def case_flight(directory):
+    """Without --trace the last rows are in memory: SIGUSR2 writes them, and so does a failure."""
+    root = os.path.join(directory, "root")
+    flight = os.path.join(root, "flight")
+    server = Server(f"--root={root}", "--targets=2")
+    for times in (1, 2):
+        subprocess.run([WHYIO, "load", server.address, "--clients=4", "--pattern=opposite", "--transaction=2",
+                        "--objects=4", "--duration=500ms"], stdout=subprocess.DEVNULL, check=True, timeout=WAIT)
+        assert times == 2 or not os.path.exists(flight)
+        server.process.send_signal(signal.SIGUSR2)
+        assert flight in server.process.stderr.readline()
+        assert len(os.listdir(flight)) == 2 * times, os.listdir(flight)
+        subprocess.run([WHYIO, "check", flight], stdout=subprocess.DEVNULL, check=True, timeout=WAIT)
+    answer = explained(flight)
+    assert answer["transactions"]["wounded"] > 0, answer["transactions"]
+    assert answer["aborts"][0]["victim"]["place"] == "whyio load", answer["aborts"][0]
+    assert {row["server"] for row in answer["aborts"]} == {0, 1}, answer["aborts"]
+    server.stop()
+    whole(root)
+
+
 def metrics(port, path="/metrics"):
     with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=WAIT) as answer:
         assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4"), answer.headers
@@ -342,7 +363,7 @@ def main():
                  "stop": lambda: case_stop(directory), "full": lambda: case_full(directory),
                  "key": lambda: case_key(directory), "wrong": lambda: case_wrong(directory),
                  "default": lambda: case_default(directory), "check": lambda: case_check(directory),
-                 "trace": lambda: case_trace(directory), "job": lambda: case_job(directory),
+                 "trace": lambda: case_trace(directory), "flight": lambda: case_flight(directory), "job": lambda: case_job(directory),
                  "job_killed": lambda: case_job_killed(directory),
                  "admission": lambda: case_admission(directory)}
         cases[CASE]()

@@ -19,6 +19,7 @@
 static struct rig rig;
 static struct wio_tracer *tracer;
 static char dir[300];
+static uint32_t ring_rows; /* of the tracer that begins */
 
 static void define(uint64_t client, const char *line)
 {
@@ -43,13 +44,16 @@ static void begin(enum wio_lock_policy policy, uint64_t max_bytes)
 {
     struct wio_error err = WIO_ERROR_INIT;
     (void)snprintf(dir, sizeof(dir), "%s/trace", wio_test_dir());
-    assert_int_equal(wio_io_mkdirs(dir, NULL), WIO_OK);
+    if (ring_rows == 0) {
+        assert_int_equal(wio_io_mkdirs(dir, NULL), WIO_OK);
+    }
     const struct wio_tracer_config config = {.dir = dir,
                                              .name = "target0",
                                              .address = "unix:/tmp/s",
                                              .server = 0,
                                              .max_bytes = max_bytes,
-                                             .segment_ns = SEGMENT_NS};
+                                             .segment_ns = SEGMENT_NS,
+                                             .ring_rows = ring_rows};
     assert_int_equal(wio_tracer_create(&config, &tracer, &err), WIO_OK);
     rig_init(&rig, 1);
     rig.config.policy = policy;
@@ -178,6 +182,98 @@ static void single_operations_commit(void **state)
     wio_trace_close(trace);
 }
 
+static void write_singles(uint64_t first, uint64_t last)
+{
+    for (uint64_t i = first; i <= last; i++) {
+        struct wio_store_request request = from_line(rig_write(1, i, i * 3, "abc"));
+        request.flags |= WIO_STORE_FLAG_SINGLE;
+        (void)rig_send(&rig, 0, request);
+        rig_tick(&rig, 1000);
+    }
+}
+
+static uint64_t committed(void)
+{
+    struct wio_trace *trace = NULL;
+    struct wio_aborts *aborts = explain(&trace);
+    uint64_t count = aborts->totals.committed;
+    wio_aborts_destroy(aborts);
+    wio_trace_close(trace);
+    return count;
+}
+
+/* Nothing is written until it is asked for; then the last rows, as often as it is. */
+static void a_ring_has_the_last_rows(void **state)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    (void)state;
+    ring_rows = 20; /* of ten transactions */
+    begin(WIO_LOCK_WOUND_WAIT, 0);
+    ring_rows = 0;
+    assert_ok(wio_tracer_flush(tracer, rig.now_ns, &err), &err);
+    assert_int_equal(segments(), 0);
+    write_singles(1, 100);
+    assert_int_equal(segments(), 0);
+    assert_ok(wio_tracer_flush(tracer, rig.now_ns, &err), &err);
+    assert_int_equal(segments(), 1);
+    assert_int_equal(committed(), 10);
+    assert_ok(wio_tracer_flush(tracer, rig.now_ns, &err), &err); /* what is new: nothing */
+    assert_int_equal(segments(), 1);
+    write_singles(101, 104);
+    assert_ok(wio_tracer_flush(tracer, rig.now_ns, &err), &err);
+    assert_int_equal(committed(), 14);
+    write_singles(105, 140);
+    assert_ok(wio_tracer_flush(tracer, rig.now_ns, &err), &err);
+    assert_int_equal(segments(), 3);
+    assert_int_equal(committed(), 24);
+    write_singles(141, 150);
+    end();
+    assert_int_equal(segments(), 3);
+}
+
+static void a_ring_has_blockers_and_lines(void **state)
+{
+    struct wio_trace *trace = NULL;
+    struct wio_error err = WIO_ERROR_INIT;
+    (void)state;
+    ring_rows = 1000;
+    begin(WIO_LOCK_WOUND_WAIT, 0);
+    ring_rows = 0;
+    send_write(2, 1, 0, "young");
+    send_write(1, 1, 2, "old");
+    send_op(WIO_STORE_ABORT, 2, 1);
+    send_op(WIO_STORE_COMMIT, 1, 1);
+    assert_ok(wio_tracer_flush(tracer, rig.now_ns, &err), &err);
+    end();
+    struct wio_aborts *aborts = explain(&trace);
+    assert_int_equal(aborts->totals.aborts, 1);
+    assert_int_equal(aborts->exact.pair_count, 2);
+    for (uint32_t i = 0; i < aborts->exact.pair_count; i++) {
+        const struct wio_exact_pair *pair = &aborts->exact.pairs[i];
+        bool is_abort = pair->aborts == 1;
+        assert_string_equal(place_of(aborts, pair->victim),
+                            is_abort ? "post (sim.c:20)" : "solve (sim.c:10)");
+        assert_string_equal(place_of(aborts, pair->blocker),
+                            is_abort ? "solve (sim.c:10)" : "post (sim.c:20)");
+    }
+    wio_aborts_destroy(aborts);
+    wio_trace_close(trace);
+}
+
+/* Without a ring: what there is can be read before the end. */
+static void a_flush_ends_the_segment(void **state)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    (void)state;
+    begin(WIO_LOCK_WOUND_WAIT, 0);
+    write_singles(1, 5);
+    assert_ok(wio_tracer_flush(tracer, rig.now_ns, &err), &err);
+    assert_int_equal(committed(), 5);
+    write_singles(6, 7);
+    end();
+    assert_int_equal(committed(), 7);
+}
+
 static void refusals_are_explained(void **state)
 {
     struct wio_trace *trace = NULL;
@@ -271,6 +367,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(wounds_and_waits_are_explained, clean),
         cmocka_unit_test_teardown(single_operations_commit, clean),
+        cmocka_unit_test_teardown(a_ring_has_the_last_rows, clean),
+        cmocka_unit_test_teardown(a_ring_has_blockers_and_lines, clean),
+        cmocka_unit_test_teardown(a_flush_ends_the_segment, clean),
         cmocka_unit_test_teardown(refusals_are_explained, clean),
         cmocka_unit_test_teardown(segments_are_bounded, clean),
         cmocka_unit_test_teardown(a_server_without_work_is_in_the_trace, clean),
