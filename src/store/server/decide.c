@@ -134,6 +134,7 @@ void server_vote(struct wio_server *server, struct server_call *call, struct ser
         return;
     }
     txn->state = SERVER_VOTING;
+    server_forget_answers(server, txn);
     server->stat.prepared++;
     call->txn = txn;
     wio_locks_set_prepared(txn->owner);

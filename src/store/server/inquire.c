@@ -5,6 +5,8 @@
  * active is volatile, or was not to be voted on yet: it ends, but for a COMMIT that has reached
  * another target and not this one. So others are asked first.
  */
+#include <string.h>
+
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "store/server/server_internal.h"
@@ -116,17 +118,26 @@ static uint32_t unanswered(const struct wio_server *server, const struct server_
     return count;
 }
 
+void server_forget_answers(const struct wio_server *server, struct server_txn *txn)
+{
+    txn->is_asking = false;
+    if (txn->answers != NULL) {
+        memset(txn->answers, 0, server->config.targets);
+    }
+}
+
 void server_heard(struct wio_server *server, struct server_txn *txn, uint16_t target,
                   enum wio_store_outcome outcome)
 {
     bool is_prepared = txn->state == SERVER_PREPARED;
-    if (!txn->is_asking || !takes_part(txn, target)) {
-        return;
+    bool binds = outcome != WIO_STORE_OUTCOME_UNKNOWN && outcome != WIO_STORE_OUTCOME_ACTIVE;
+    if (!txn->is_asking || !takes_part(txn, target) || (is_prepared && !binds)) {
+        return; /* the last: to a question from before the vote */
     }
     txn->answers[target] = (uint8_t)(outcome + 1);
     if (outcome == WIO_STORE_OUTCOME_COMMITTED) {
         decide(server, txn, true);
-    } else if (is_prepared && outcome != WIO_STORE_OUTCOME_PREPARED) {
+    } else if (is_prepared && outcome == WIO_STORE_OUTCOME_ABORTED) {
         decide(server, txn, false);
     } else if (unanswered(server, txn) == 0) {
         decide(server, txn, is_prepared);

@@ -329,6 +329,9 @@ void server_client_gone(struct wio_server *server, struct server_session *sessio
 void server_ask(struct wio_server *server);
 /* When the next one is; UINT64_MAX: none. */
 uint64_t server_ask_deadline_ns(const struct wio_server *server);
+/* What others said so far counts no more: it votes, and they were not asked to say what binds them.
+ */
+void server_forget_answers(const struct wio_server *server, struct server_txn *txn);
 void server_heard(struct wio_server *server, struct server_txn *txn, uint16_t target,
                   enum wio_store_outcome outcome);
 

@@ -403,6 +403,63 @@ static void doubt_lasts_until_there_is_an_answer(void **state)
     expect_file(0, "zero");
 }
 
+/* Its lease ends before its vote; others are asked, and do not answer. Then it comes back, and
+ * votes beside target 1. */
+static struct wio_txn vote_behind_a_lease(bool is_answered_before)
+{
+    const struct wio_store_peer peer = {.client = 1};
+    const struct wio_store_request write = rig_write(1, 1, 0, "zero");
+    struct wio_store_request prepare =
+        with(rig_request(WIO_STORE_PREPARE, 1, 1), WIO_STORE_FLAG_PREPARE | WIO_STORE_FLAG_STABLE);
+    struct wio_server *server = rig.targets[0].server;
+    prepare.participants = both;
+    prepare.participant_count = 2;
+    rig.is_cut = true;
+    assert_result(rig_send(&rig, 0, write), WIO_STORE_OK);
+    rig_tick(&rig, WIO_SERVER_LEASE_NS);
+    rig_tick(&rig, 1);
+    assert_int_equal(stat_of(0).txns, 1);
+    if (is_answered_before) {
+        wio_server_answered(server, 1, &write.txn, WIO_STORE_OUTCOME_ACTIVE, rig.now_ns);
+    }
+    assert_int_equal(wio_server_connected(server, &peer, rig.now_ns, NULL), WIO_OK);
+    assert_null(rig_send(&rig, 0, prepare));
+    rig_flush(&rig, 0);
+    assert_result(rig_last(&rig, 0, 1), WIO_STORE_OK);
+    return write.txn;
+}
+
+/* Target 1 was asked before the vote, and had not voted: that says nothing of what it does. */
+static void answers_from_before_a_vote_do_not_decide(void **state)
+{
+    (void)state;
+    rig_fini(&rig);
+    rig_init(&rig, 3); /* the third one never answers */
+    rig_start(&rig);
+    (void)vote_behind_a_lease(true);
+    for (int i = 0; i < 4; i++) {
+        rig_tick(&rig, WIO_SERVER_LEASE_NS / 2);
+    }
+    assert_int_equal(stat_of(0).prepared, 1);
+    expect_file(0, "");
+}
+
+static void late_answers_from_before_a_vote_do_not_decide(void **state)
+{
+    (void)state;
+    rig_fini(&rig);
+    rig_init(&rig, 3);
+    rig_start(&rig);
+    const struct wio_txn txn = vote_behind_a_lease(false);
+    rig_tick(&rig, WIO_SERVER_LEASE_NS / 2); /* it asks again */
+    wio_server_answered(rig.targets[0].server, 1, &txn, WIO_STORE_OUTCOME_ACTIVE, rig.now_ns);
+    wio_server_answered(rig.targets[0].server, 1, &txn, WIO_STORE_OUTCOME_UNKNOWN, rig.now_ns);
+    assert_int_equal(stat_of(0).prepared, 1);
+    wio_server_answered(rig.targets[0].server, 1, &txn, WIO_STORE_OUTCOME_ABORTED, rig.now_ns);
+    assert_int_equal(stat_of(0).prepared, 0);
+    expect_file(0, "");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -418,6 +475,8 @@ int main(void)
         TEST(all_votes_commit_without_the_client),
         TEST(a_vote_that_was_not_given_never_will_be),
         TEST(one_commit_decides_for_all),
+        TEST(answers_from_before_a_vote_do_not_decide),
+        TEST(late_answers_from_before_a_vote_do_not_decide),
         TEST(a_commit_does_not_decide_for_an_earlier_attempt),
         TEST(an_outcome_does_not_decide_for_an_earlier_attempt),
         TEST(an_outcome_is_that_of_its_attempt),
