@@ -148,7 +148,7 @@ CHECKS = (f"{UNIT}/store/server/store_server_volatile_test", f"{UNIT}/store/serv
           f"{UNIT}/store/client/store_client_coord_ask_test", f"{UNIT}/store/storage/store_stable_test",
           f"{UNIT}/store/storage/store_storage_test", f"{UNIT}/store/storage/store_crash_test",
           f"{UNIT}/store/log/store_redo_log_test", f"{UNIT}/lock/lock_lock_test", f"{UNIT}/lock/lock_progress_test")
-LIMIT_S = 120
+LIMIT_S = 300
 
 
 def copy_sources(root, to):

@@ -5,8 +5,6 @@
  * active is volatile, or was not to be voted on yet: it ends, but for a COMMIT that has reached
  * another target and not this one. So others are asked first.
  */
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "store/server/server_internal.h"
@@ -116,14 +114,6 @@ static uint32_t unanswered(const struct wio_server *server, const struct server_
             target != server->config.self && takes_part(txn, target) && txn->answers[target] == 0;
     }
     return count;
-}
-
-void server_forget_answers(const struct wio_server *server, struct server_txn *txn)
-{
-    txn->is_asking = false;
-    if (txn->answers != NULL) {
-        memset(txn->answers, 0, server->config.targets);
-    }
 }
 
 void server_heard(struct wio_server *server, struct server_txn *txn, uint16_t target,

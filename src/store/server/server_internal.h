@@ -245,6 +245,9 @@ WIO_MUST_CHECK enum wio_status server_txn_set_participants(struct wio_server *se
                                                            struct server_txn *txn,
                                                            const uint16_t *participants,
                                                            uint32_t count);
+/* What others said so far counts no more: it votes, and they were not asked to say what binds them.
+ */
+void server_forget_answers(const struct wio_server *server, struct server_txn *txn);
 struct server_outcome *server_outcome_find(const struct wio_server *server, uint64_t client,
                                            uint64_t number);
 /* Of this attempt, by what had been prepared: as server_past_find. */
@@ -329,9 +332,6 @@ void server_client_gone(struct wio_server *server, struct server_session *sessio
 void server_ask(struct wio_server *server);
 /* When the next one is; UINT64_MAX: none. */
 uint64_t server_ask_deadline_ns(const struct wio_server *server);
-/* What others said so far counts no more: it votes, and they were not asked to say what binds them.
- */
-void server_forget_answers(const struct wio_server *server, struct server_txn *txn);
 void server_heard(struct wio_server *server, struct server_txn *txn, uint16_t target,
                   enum wio_store_outcome outcome);
 

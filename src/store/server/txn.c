@@ -124,6 +124,14 @@ void server_txn_orphan(struct wio_server *server, struct server_txn *txn)
     wio_locks_set_dead(txn->owner);
 }
 
+void server_forget_answers(const struct wio_server *server, struct server_txn *txn)
+{
+    txn->is_asking = false;
+    if (txn->answers != NULL) {
+        memset(txn->answers, 0, server->config.targets);
+    }
+}
+
 enum wio_status server_txn_set_participants(struct wio_server *server, struct server_txn *txn,
                                             const uint16_t *participants, uint32_t count)
 {
