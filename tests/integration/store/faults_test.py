@@ -48,8 +48,8 @@ def case_eio(directory, log):
             disk.attach_again()
             server = Server(*arguments)
         writer.wait_behind(writer.last() + 30)
-        last = writer.stop()
-        check(server, last)
+        writer.stop()
+        check(server, writer.output)
         server.stop()
         disk.attach_again()
         disk.fail("reads")
@@ -58,7 +58,7 @@ def case_eio(directory, log):
         disk.attach_again()
         whole(f"{disk.mount}/root")
         server = Server(*arguments)
-        check(server, last)
+        check(server, writer.output)
         server.stop()
 
 
@@ -77,8 +77,8 @@ def case_slow(directory):
         fails_in_time("store", "ls", f"--server={server.address}")
         server.process.send_signal(signal.SIGCONT)
         writer.wait_behind(writer.last() + 5)
-        last = writer.stop()
-        check(server, last)
+        writer.stop()
+        check(server, writer.output)
         server.stop()
         whole(f"{disk.mount}/root")
 
@@ -99,11 +99,11 @@ def case_cut(directory):
             wire.cut()
             fails_in_time("store", "ls", f"--server={server.address}", **far)
             time.sleep(LEASE_S)
-            check(server, writer.last(), environment=key)  # it waits for no lock of what is cut off
+            check(server, writer.output, environment=key)  # it waits for no lock of what is cut off
             wire.heal()
         writer.wait_behind(writer.last() + 20)
-        last = writer.stop()
-        check(server, last, **far)
+        writer.stop()
+        check(server, writer.output, **far)
         server.stop()
         whole(f"{directory}/root")
 
@@ -159,8 +159,8 @@ def case_parts(directory):
     parts.kill(0)
     writer.wait_behind(writer.last() + 20)  # the catalogue is not on the way of data
     parts.start_again(0)
-    last = writer.stop()
-    check(parts, last, environment=parts.environment)
+    writer.stop()
+    check(parts, writer.output, environment=parts.environment)
     parts.stop()
     roles = [f"--root={parts.root(1)}", "--role=target"]
     refused(parts.addresses[2], *roles, *parts.common, status=2, text="here is target 0 of a store of 2 targets")
@@ -175,16 +175,15 @@ def case_parts_cut(directory):
     with cable.cable() as wire:
         addresses = [f"{cable.HERE}:7000", f"{cable.HERE}:7001", f"{cable.THERE}:7002"]
         parts = Parts(directory, addresses, inside=wire.there)
-        last = 0
         for name in ("first", "second"):
             writer = Writer(parts.address, os.path.join(directory, name), environment=parts.environment)
             writer.wait_behind(20)
             wire.cut()
             time.sleep(LEASE_S / 2)
-            last = writer.stop()
+            writer.stop()
             fails_in_time("store", "df", f"--server={parts.address}", environment=parts.environment)
             wire.heal()
-            check(parts, last, environment=parts.environment)
+            check(parts, writer.output, environment=parts.environment)
         parts.stop()
 
 

@@ -81,9 +81,10 @@ class Writer:
         return self.last()
 
 
-def check(server, last, **where):
-    done = loop("check", server.address, str(last), **where)
-    assert done.returncode == 0, f"up to {last}:\n{done.stdout}"
+def check(server, printed, **where):
+    """`printed`: the last number, behind which none was left out, or the file of a writer that left some."""
+    done = loop("check", server.address, str(printed), **where)
+    assert done.returncode == 0, f"up to {printed}:\n{done.stdout}"
 
 
 def whole(root):

@@ -3,7 +3,8 @@
  * A client that writes numbers, and looks for them again.
  *
  *     store_loop write ADDRESS FIRST     1 number after the other, printed when it is committed
- *     store_loop check ADDRESS LAST      what was printed is there; both halves of each
+ *     store_loop check ADDRESS LAST      all up to LAST were printed: they are there, as a whole
+ *     store_loop check ADDRESS /FILE     the same of the numbers in the file, which were printed
  *     store_loop fill ADDRESS            until ENOSPC; prints the bytes that were taken
  *
  * Number i is written to slot i % SLOTS twice: in one stable transaction over both targets, and by
@@ -117,25 +118,49 @@ static uint64_t read_at(struct wio_store_file *file, uint64_t offset)
     return got == 8 ? number : 0;
 }
 
-static uint64_t last_of(uint64_t slot, uint64_t last)
+/* Of each slot the last number that was printed. */
+static void all_up_to(uint64_t last, uint64_t least[SLOTS])
 {
-    uint64_t number = last / SLOTS * SLOTS + slot;
-    number -= number > last ? SLOTS : 0;
-    return (int64_t)number > 0 ? number : 0;
+    for (uint64_t slot = 0; slot < SLOTS; slot++) {
+        uint64_t number = last / SLOTS * SLOTS + slot;
+        number -= number > last ? SLOTS : 0;
+        least[slot] = (int64_t)number > 0 ? number : 0;
+    }
 }
 
-static int check(struct files *files, uint64_t last)
+static void those_in(const char *path, uint64_t least[SLOTS])
 {
+    FILE *file = fopen(path, "re");
+    char line[64];
+    if (file == NULL) {
+        perror(path);
+        exit(3);
+    }
+    while (fgets(line, sizeof(line), file) != NULL && strchr(line, '\n') != NULL) {
+        uint64_t number = strtoull(line, NULL, 10);
+        least[number % SLOTS] = number;
+    }
+    (void)fclose(file);
+}
+
+static int check(struct files *files, const char *printed)
+{
+    uint64_t least[SLOTS] = {0};
     int faults = 0;
+    if (printed[0] == '/') {
+        those_in(printed, least);
+    } else {
+        all_up_to(strtoull(printed, NULL, 10), least);
+    }
     for (uint64_t slot = 0; slot < SLOTS; slot++) {
-        uint64_t least = last_of(slot, last);
         uint64_t one = read_at(files->pair, slot * 8);
         uint64_t two = read_at(files->pair, UNIT + slot * 8);
         uint64_t single = read_at(files->single, slot * 8);
-        if (one != two || one < least || single < least || (one != 0 && one % SLOTS != slot)) {
+        if (one != two || one < least[slot] || single < least[slot] ||
+            (one != 0 && one % SLOTS != slot)) {
             printf("slot %" PRIu64 ": expected %" PRIu64 " or later, found %" PRIu64 ", %" PRIu64
                    " and %" PRIu64 "\n",
-                   slot, least, one, two, single);
+                   slot, least[slot], one, two, single);
             faults++;
         }
     }
@@ -170,7 +195,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "write") == 0) {
         result = write_numbers(&files, number);
     } else if (strcmp(argv[1], "check") == 0) {
-        result = check(&files, number);
+        result = check(&files, argc > 3 ? argv[3] : "0");
     } else if (strcmp(argv[1], "fill") == 0) {
         result = fill(&files);
     }
