@@ -181,6 +181,7 @@ static enum wio_status add_device(struct wio_host *host, const struct wio_host_j
     wio_host_note_misspelt(json, &host->misspelt);
     WIO_TRY(wio_host_params(json, &device->params));
     WIO_TRY(wio_host_meta(json, &device->meta));
+    WIO_TRY(wio_host_store_read(json, &device->store));
     double spread = json_number_value(json_object_get(wio_host_find(json, "spread"), "bw_dev"));
     device->spread_bw_dev = spread > 0 && isfinite(spread) ? spread : 0;
     return check(json, &device->params);

@@ -16,6 +16,9 @@
  *
  * "cpus": processors of the machine, for what computes beside the I/O of a trace.
  *
+ * "store": of a device whose files are those of a store: host_store.h. Further devices do not
+ * inherit it.
+ *
  * "devices": further devices of the machine, each for the files below its path. What they do not
  * say is as for the machine, but for tables of direct and synchronous writes, which are of one
  * device, and for what stands for a number of their own, or is measured with it (whyio-predict(1)).
@@ -29,6 +32,7 @@
 #include <whyio/status.h>
 
 #include "base/buf.h"
+#include "machine/host_store.h"
 #include "machine/meta.h"
 #include "model/model.h"
 
@@ -38,6 +42,8 @@ struct wio_host_device {
     char *path; /* owned; "" for the first one, which has all files that no other has */
     struct wio_model_params params;
     struct wio_meta meta;
+    struct wio_host_store
+        store;            /* what its files are of; the numbers above are then for the rest */
     double spread_bw_dev; /* relative; 0: not said */
 };
 

@@ -39,4 +39,8 @@ WIO_MUST_CHECK enum wio_status wio_host_trust_read(const struct wio_host_json *j
 WIO_MUST_CHECK enum wio_status wio_host_meta(const struct wio_host_json *json,
                                              struct wio_meta *meta);
 
+/* The member "store"; without it targets are 0. */
+WIO_MUST_CHECK enum wio_status wio_host_store_read(const struct wio_host_json *json,
+                                                   struct wio_host_store *out);
+
 #endif

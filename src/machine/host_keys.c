@@ -22,6 +22,7 @@ static const char *const known[] = {WIO_MODEL_PARAM_LIST(NAME) "direct_table",
                                     "net_bw",
                                     "net_lat",
                                     "meta",
+                                    "store",
                                     "schema",
                                     "path"};
 

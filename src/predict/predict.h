@@ -19,6 +19,7 @@
 #include <whyio/status.h>
 #include <whyio/trace.h>
 
+#include "admit/admit.h"
 #include "machine/host.h"
 #include "model/model.h"
 #include "predict/fit.h"
@@ -67,7 +68,8 @@ struct wio_predict_params {
     size_t named_host_count;
     enum wio_model_kind model;
     struct wio_predict_whatif whatif;
-    const struct wio_fit *fit; /* of a trace: costs from it, and no HOST.json; NULL: none */
+    enum wio_admit_kind store_policy; /* of the machine's store, where it has one */
+    const struct wio_fit *fit;        /* of a trace: costs from it, and no HOST.json; NULL: none */
     enum wio_fit_at fit_at;
     const struct wio_change *changes; /* of a trace: change.h */
     size_t change_count;
@@ -110,6 +112,16 @@ struct wio_predict_op_time {
     double time_s;
 };
 
+/* Of a store that the machines have (machine/host_store.h). */
+struct wio_predict_store {
+    uint32_t targets;  /* 0: there is none */
+    uint64_t requests; /* that operations became */
+    uint64_t refused;  /* answers that refused one for load .. */
+    uint64_t again;    /* .. those that were sent again for it .. */
+    uint64_t given_up; /* .. and those that failed in the end: EBUSY to the program */
+    double service_s;  /* that targets worked, all together */
+};
+
 /* Release with wio_predict_result_fini. */
 struct wio_predict_result {
     enum wio_model_kind model;
@@ -129,6 +141,7 @@ struct wio_predict_result {
     struct wio_host_misspelt host_misspelt; /* of the first HOST.json that has one */
     struct wio_host_trust trust;            /* of the first HOST.json that is in doubt */
     double spread;                          /* of bw_dev, the largest; 0: not known */
+    struct wio_predict_store store;         /* of a trace */
     struct wio_predict_times *times;        /* with keep_events: private */
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "predict/sim/sim.h"
+#include "predict/sim/sim_store.h"
 #include "predict/sim/times.h"
 #include "schedule/waits_name.h"
 
@@ -150,7 +151,22 @@ static enum wio_status wake(struct sim *sim, struct sim_thread *thread, struct w
     return status == WIO_OK ? WIO_OK : sim_blame(sim, thread, status, err);
 }
 
-/* What happens next, of threads and hosts. WIO_END: nothing. */
+/* Something happens at the store. */
+static enum wio_status store(struct sim *sim, struct wio_error *err)
+{
+    struct wio_model_done done;
+    enum wio_status status = sim_store_run(sim, &done, err);
+    if (status == WIO_END) {
+        return WIO_OK;
+    }
+    status = status == WIO_OK ? sim_thread_done(sim, &done, err) : status;
+    return status == WIO_OK
+               ? WIO_OK
+               : sim_blame(sim, done.task != UINT32_MAX ? of_task(sim, done.task) : NULL, status,
+                           err);
+}
+
+/* What happens next, of threads, hosts and the store. WIO_END: nothing. */
 static enum wio_status happen(struct sim *sim, struct wio_error *err)
 {
     struct sim_thread *thread = sim_first(sim);
@@ -158,11 +174,17 @@ static enum wio_status happen(struct sim *sim, struct wio_error *err)
     struct wio_model_done done;
     double others_s;
     struct sim_clock *clock = sim_host_first(sim, &others_s);
-    if (clock == NULL || clock->next_s > thread_s) {
+    uint64_t store_ns = sim_store_next_ns(sim);
+    double store_s = store_ns != UINT64_MAX ? (double)store_ns / NS : HUGE_VAL;
+    double next_s = fmin(thread_s, store_s);
+    if (clock == NULL || clock->next_s > next_s) {
+        if (store_ns != UINT64_MAX && (thread == NULL || store_ns <= thread->wake_ns)) {
+            return store(sim, err);
+        }
         return thread == NULL ? WIO_END : wake(sim, thread, err);
     }
     done.task = UINT32_MAX;
-    enum wio_status status = wio_model_run(clock->model, fmin(thread_s, others_s), &done, err);
+    enum wio_status status = wio_model_run(clock->model, fmin(next_s, others_s), &done, err);
     sim_host_moved(sim, clock);
     if (status == WIO_END) {
         return WIO_OK; /* another one is first now */
@@ -219,6 +241,7 @@ static void sim_cleanup(struct sim *sim)
     for (uint32_t i = 0; sim->threads != NULL && i < sim->thread_count; i++) {
         sim_thread_fini(&sim->threads[i]);
     }
+    sim_store_fini(sim);
     sim_host_fini(sim);
     sim_program_fini(sim);
     sim_fit_fini(sim);
@@ -244,6 +267,7 @@ static enum wio_status simulate(struct sim *sim, struct wio_error *err)
     add_processors(sim);
     start_threads(sim);
     WIO_TRY(run(sim, err));
+    sim_store_sum_up(sim, &sim->result.store);
     if (sim->params->keep_events) {
         WIO_TRY(wio_predict_times_take(sim, &sim->result.times));
     }
@@ -267,6 +291,7 @@ static enum wio_status run_programs(struct sim *sim, struct wio_predict_params *
     WIO_TRY(sim_program_add_all(sim, programs, count, err));
     bound_steps(sim, params);
     WIO_TRY(sim_host_add_all(sim, err));
+    WIO_TRY(sim_store_init(sim, err));
     WIO_TRY(sim_program_change(sim, err));
     return simulate(sim, err);
 }

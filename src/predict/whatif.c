@@ -65,10 +65,26 @@ static bool set_host(struct wio_host *host, const char *key, double value)
     return true;
 }
 
+/* "store.targets": of the devices that are a store; false where none is. */
+static bool set_store(struct wio_host *host, const char *key, double value)
+{
+    static const char store[] = "store.";
+    bool is_set = false;
+    if (strncmp(key, store, strlen(store)) != 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < host->device_count; i++) {
+        struct wio_host_store *own = &host->devices[i].store;
+        is_set |= own->targets > 0 && wio_host_store_set(own, key + strlen(store), value);
+    }
+    return is_set;
+}
+
 enum wio_status wio_whatif_set(const struct wio_predict_whatif *whatif, struct wio_host *host,
                                struct wio_error *err)
 {
-    if (whatif->key == NULL || set_host(host, whatif->key, whatif->value)) {
+    if (whatif->key == NULL || set_host(host, whatif->key, whatif->value) ||
+        set_store(host, whatif->key, whatif->value)) {
         return WIO_OK;
     }
     for (uint32_t i = 0; i < host->device_count; i++) {

@@ -30,6 +30,7 @@ enum {
     OPTION_NO_POLLING,
     OPTION_SORT,
     OPTION_SET,
+    OPTION_STORE_POLICY,
     OPTION_MEMORY,
     OPTION_STEPS
 };
@@ -80,6 +81,10 @@ static const struct argp_option options[] = {
      0},
     {"set", OPTION_SET, "KEY=VALUE,..", 0,
      "A prediction for each VALUE of a number of HOST.json, one row each", 0},
+    {"store-policy", OPTION_STORE_POLICY, "NAME", 0,
+     "Order and refusal of requests at a store of HOST.json: credit (default), drr, tbf, hint, "
+     "hint-heap or fifo",
+     0},
     {"max-memory", OPTION_MEMORY, "SIZE", 0,
      "Simulate no more than fits into SIZE of memory (default 4G)", 0},
     {"max-steps", OPTION_STEPS, "N", 0,
@@ -131,6 +136,16 @@ static void parse_model(struct predict_options *args, const char *text, struct a
     args->params.model = wio_model_find(text);
     if (args->params.model == WIO_MODEL_KIND_COUNT) {
         argp_error(state, "--model: expected kernel, cawl or naive, not '%s'", text);
+    }
+}
+
+static void parse_store_policy(struct predict_options *args, const char *text,
+                               struct argp_state *state)
+{
+    args->params.store_policy = wio_admit_kind_find(text);
+    if (args->params.store_policy == WIO_ADMIT_KIND_COUNT) {
+        argp_error(state, "--store-policy=%s: expected credit, drr, tbf, hint, hint-heap or fifo",
+                   text);
     }
 }
 
@@ -367,6 +382,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_MODEL:
         parse_model(args, arg, state);
+        return 0;
+    case OPTION_STORE_POLICY:
+        parse_store_policy(args, arg, state);
         return 0;
     case 'o':
         args->out = arg;

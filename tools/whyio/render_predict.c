@@ -119,6 +119,22 @@ static void put_range(struct wio_json *json, const struct render_predict_range *
     }
 }
 
+static void store_json(struct wio_json *json, const struct wio_predict_store *store)
+{
+    if (store->targets == 0) {
+        wio_json_null(json, "store");
+        return;
+    }
+    wio_json_object_begin(json, "store");
+    wio_json_u64(json, "targets", store->targets);
+    wio_json_u64(json, "requests", store->requests);
+    wio_json_u64(json, "refused", store->refused);
+    wio_json_u64(json, "again", store->again);
+    wio_json_u64(json, "given_up", store->given_up);
+    wio_json_double(json, "service_s", store->service_s);
+    wio_json_object_end(json);
+}
+
 static void summary_json(struct wio_json *json, const struct render_predict_range *range,
                          const struct render_predict_set *set,
                          const struct wio_predict_result *result)
@@ -144,6 +160,7 @@ static void summary_json(struct wio_json *json, const struct render_predict_rang
     } else {
         wio_json_bool(json, "trusted", result->trust.is == WIO_HOST_TRUSTED);
     }
+    store_json(json, &result->store);
     put_ops(json, "metadata", result->metadata, result->metadata_count);
     put_ops(json, "kept", result->kept, result->kept_count);
     wio_json_array_begin(json, "ranks");
@@ -218,6 +235,27 @@ static void ranks_text(FILE *out, const struct wio_predict_result *result)
     }
 }
 
+/* How busy its targets were, and what was refused. */
+static void store_text(FILE *out, const struct wio_predict_result *result)
+{
+    char texts[4][WIO_TEXT_MAX];
+    const struct wio_predict_store *store = &result->store;
+    const double there_s = result->all.total_s * store->targets;
+    if (store->targets == 0) {
+        return;
+    }
+    (void)fprintf(out, "store        %s requests, targets busy %.0f %%",
+                  wio_format_count(texts[0], store->requests),
+                  there_s > 0 ? 100 * store->service_s / there_s : 0);
+    if (store->refused > 0 || store->given_up > 0) {
+        (void)fprintf(out, "; %s refused, %s sent again, %s given up",
+                      wio_format_count(texts[1], store->refused),
+                      wio_format_count(texts[2], store->again),
+                      wio_format_count(texts[3], store->given_up));
+    }
+    (void)fputc('\n', out);
+}
+
 #define MULTIPLE 1.5 /* from here on the I/O time follows bw_dev by a multiple */
 
 /* What of the total hangs on how well the device's speed is known. */
@@ -264,6 +302,7 @@ static void summary_text(FILE *out, const struct render_predict_range *range,
     put_time(out, "I/O", all->io_s);
     if (is_trace) {
         parts_text(out, result);
+        store_text(out, result);
     }
     put_time(out, "total", all->total_s);
     range_text(out, range, all->io_s);

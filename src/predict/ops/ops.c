@@ -35,6 +35,7 @@ struct wio_predict_params wio_predict_params_default(void)
     return (struct wio_predict_params){
         .struct_size = sizeof(struct wio_predict_params),
         .model = WIO_MODEL_KERNEL,
+        .store_policy = WIO_ADMIT_CREDIT,
         .whatif = {.limit_bg = (double)NAN,
                    .limit_hard = (double)NAN,
                    .bf = (double)NAN,
@@ -87,8 +88,13 @@ static enum wio_status step(struct wio_machine *machine, const struct wio_model_
 {
     struct wio_error wrong = WIO_ERROR_INIT;
     uint64_t offset;
+    uint32_t device = device_of(machine, file, op);
     enum wio_status status =
-        wio_machine_step(machine, device_of(machine, file, op), op, result_out, &wrong);
+        machine->host.devices[device].store.targets > 0
+            ? wio_error_set(&wrong, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                            "a file of a store, whose clients a list does not say: of a trace it "
+                            "can be predicted")
+            : wio_machine_step(machine, device, op, result_out, &wrong);
     if (status == WIO_OK) {
         return WIO_OK;
     }

@@ -255,6 +255,8 @@ struct sim_program {
     struct sim_lock *locks;
 };
 
+struct sim_store;
+
 struct sim {
     const struct wio_predict_params *params;
     struct sim_program *programs;
@@ -263,6 +265,7 @@ struct sim {
     uint32_t host_count;
     struct sim_clocks clocks;
     uint32_t clock_count;
+    struct sim_store *store;    /* of all hosts (sim_store.h); NULL: none */
     struct sim_thread *threads; /* of all programs */
     uint32_t thread_count;
     uint32_t left; /* threads that have not ended */

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "predict/sim/sim.h"
+#include "predict/sim/sim_store.h"
 
 #define NS 1e9
 
@@ -72,8 +73,11 @@ enum wio_status sim_place_begin(struct sim *sim, const struct sim_thread *thread
     op->file = sim_place_file(thread, op->file);
     WIO_TRY(place(host, has_offset, op));
     op->is_shared = sim->host_count > 1; /* each host has a model of its own */
-    enum wio_status status =
-        begin_on(sim, host, sim_place_device(thread, host, path), task, op, err);
+    uint32_t device = sim_place_device(thread, host, path);
+    if (sim_store_has(sim, host, device)) {
+        return sim_store_begin(sim, thread, task, op, err);
+    }
+    enum wio_status status = begin_on(sim, host, device, task, op, err);
     if (status == WIO_ERR_USAGE) {
         wio_error_add(err, "in '%s'", wio_trace_string(thread->program->trace, path, NULL));
     }

@@ -17,7 +17,7 @@
     "{\"bw_mem\": 1e6, \"bw_ramdisk\": 1e6, \"bw_reduced\": 1e6, \"bw_dev\": 1e6, "                \
     "\"bw_rdev\": 1e6, \"sc_w\": 0, \"sc_sw\": 0, \"c_sk\": 0, \"bs\": 4096, \"bf\": 4096, "       \
     "\"limit_bg\": 1e12, \"limit_hard\": 2e12, \"dirty_expire\": 30%s}"
-#define HOSTS_MAX 8
+#define HOSTS_MAX 16
 
 struct try try;
 static char *hosts[HOSTS_MAX];
