@@ -237,7 +237,7 @@ enum wio_status serve_admin_names(struct serve_admin *admin, struct wio_intake *
 {
     struct serve_policy policy = {0};
     admin->names = names;
-    if (names == NULL || admin->config->policy_file == NULL) {
+    if (admin->config->policy_file == NULL) {
         return WIO_OK;
     }
     WIO_TRY(read_policy(admin, &policy, err));

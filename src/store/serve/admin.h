@@ -38,7 +38,7 @@ WIO_MUST_CHECK enum wio_status serve_admin_begin(struct serve_admin *admin,
 /* The targets run: what the policy file says of tenants is put in force. */
 WIO_MUST_CHECK enum wio_status
 serve_admin_run(struct serve_admin *admin, struct target_thread **targets, struct wio_error *err);
-/* The catalogue runs, on this thread; NULL: it ends. */
+/* The catalogue runs, on this thread: what the policy file says is put in force there. */
 WIO_MUST_CHECK enum wio_status serve_admin_names(struct serve_admin *admin,
                                                  struct wio_intake *names, struct wio_error *err);
 /* On the thread of the catalogue's loop, when it was woken; and when it ends. */

@@ -33,6 +33,7 @@ struct paced_target {
     uint32_t held;             /* slots that wait */
     uint32_t over;             /* slots with is_over */
     struct pace_slot slots[SLOTS];
+    uint64_t unsure[SLOTS]; /* numbers of requests that left their slot so, and are not answered */
 };
 
 struct wio_pacing {
@@ -91,6 +92,13 @@ static void set_sent(struct paced_target *one, struct pace_slot *slot, bool is_s
     one->held -= waits(slot);
     slot->is_sent = is_sent;
     one->held += waits(slot);
+}
+
+/* What becomes of it is said by its answer. */
+static void let_go(struct paced_target *one, struct pace_slot *slot)
+{
+    one->unsure[slot->number % SLOTS] = slot->is_unsure ? slot->number : 0;
+    clear(one, slot);
 }
 
 static void drop(struct paced_target *one, struct pace_slot *slot)
@@ -164,7 +172,7 @@ static void end(struct wio_pacing *pacing, uint16_t target, struct pace_slot *sl
         if (!slot->is_sent) {
             send_plainly(pacing, target, slot, request);
         }
-        clear(one, slot);
+        let_go(one, slot);
         return;
     }
     one->held--;
@@ -326,7 +334,7 @@ static bool take_own(struct wio_pacing *pacing, uint16_t target, struct pace_slo
         if (request != NULL) {
             send_plainly(pacing, target, slot, request);
         }
-        clear(one, slot);
+        let_go(one, slot);
         return true;
     }
     if (result.end != WIO_SENDER_DONE) {
@@ -347,6 +355,17 @@ static bool take_early(struct wio_pacing *pacing, uint16_t target, struct pace_s
     return false;
 }
 
+/* A refusal behind which nothing asks again: the time was over before it came. What was sent on a
+ * lost connection before may have been done all the same; to have looked twice does no harm. */
+static enum wio_store_result ends_as(const struct paced_target *one,
+                                     const struct wio_store_reply *reply)
+{
+    bool looks = reply->op == WIO_STORE_STAT || reply->op == WIO_STORE_LIST ||
+                 reply->op == WIO_STORE_READLINK || reply->op < WIO_STORE_OPEN;
+    bool is_unsure = one->unsure[reply->number % SLOTS] == reply->number;
+    return is_unsure && !looks ? WIO_STORE_NO_LEASE : WIO_STORE_OVERLOADED;
+}
+
 /* Of another one. True: it is an operation behind a begin that waits, and is sent behind it. */
 static bool take_other(struct wio_pacing *pacing, uint16_t target, struct wio_store_reply *reply,
                        uint64_t now_ns)
@@ -359,9 +378,8 @@ static bool take_other(struct wio_pacing *pacing, uint16_t target, struct wio_st
     if (ahead != NULL) {
         ahead->is_ahead = true;
     } else if (is_refusal(reply) && reply->txn.number == 0 && is_paced_op(reply->op)) {
-        pacing->counts
-            .over++; /* its time was over before its answer came, and nothing asks again */
-        reply->result = WIO_STORE_OVERLOADED;
+        pacing->counts.over++;
+        reply->result = (uint16_t)ends_as(one, reply);
     }
     return ahead != NULL;
 }

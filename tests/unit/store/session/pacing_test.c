@@ -149,6 +149,62 @@ static void an_unsure_one_is_asked_for(void **state)
     assert_int_equal(reply.result, WIO_STORE_OK);
 }
 
+/* A request outside transactions, as number 2: what its refusal says when its time was over before
+ * it came. */
+static enum wio_store_result late_refusal_of(uint16_t op, bool is_lost)
+{
+    struct wio_store_reply first = {.op = WIO_STORE_WRITE,
+                                    .number = 1,
+                                    .has_told = true,
+                                    .told = {.has_window = true, .window = 8}};
+    assert_false(wio_pacing_reply(stage.pacing, 0, &first, stage.now_ns));
+    stage.request = (struct wio_store_request){
+        .op = op, .number = 2, .is_first = true, .deadline_ns = stage.now_ns + 100 * MS};
+    struct wio_store_request request = stage.request;
+    unsigned before = stage.sent;
+    assert_true(wio_pacing_take(stage.pacing, 0, &request, stage.now_ns));
+    assert_int_equal(stage.sent, before + 1);
+    if (is_lost) {
+        lose(true);
+    }
+    for (unsigned i = 0; i < 500; i++) {
+        stage.now_ns += MS;
+        wio_pacing_pump(stage.pacing, stage.now_ns);
+    }
+    const struct wio_store_reply refusal = {.op = op,
+                                            .number = 2,
+                                            .result = WIO_STORE_BUSY,
+                                            .has_told = true,
+                                            .told = {.reason = WIO_ADMIT_REASON_EXPIRED}};
+    struct wio_store_reply reply = refusal;
+    if (is_lost) { /* it is asked for once more */
+        assert_true(wio_pacing_reply(stage.pacing, 0, &reply, stage.now_ns));
+        assert_int_equal(stage.plain, 1);
+        reply = refusal;
+    }
+    assert_false(wio_pacing_reply(stage.pacing, 0, &reply, stage.now_ns));
+    return (enum wio_store_result)reply.result;
+}
+
+static void a_late_refusal_has_had_no_effect(void **state)
+{
+    (void)state;
+    assert_int_equal(late_refusal_of(WIO_STORE_MKDIR, false), WIO_STORE_OVERLOADED);
+}
+
+/* .. but that of a second copy says nothing of the first. */
+static void a_late_refusal_of_a_copy_says_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(late_refusal_of(WIO_STORE_MKDIR, true), WIO_STORE_NO_LEASE);
+}
+
+static void what_only_looks_may_be_refused_late(void **state)
+{
+    (void)state;
+    assert_int_equal(late_refusal_of(WIO_STORE_STAT, true), WIO_STORE_OVERLOADED);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 
 int main(void)
@@ -157,6 +213,9 @@ int main(void)
         TEST(a_refused_one_was_not_done),
         TEST(a_refused_copy_leaves_the_first_unsure),
         TEST(an_unsure_one_is_asked_for),
+        TEST(a_late_refusal_has_had_no_effect),
+        TEST(a_late_refusal_of_a_copy_says_nothing),
+        TEST(what_only_looks_may_be_refused_late),
     };
     return WIO_RUN(tests);
 }
