@@ -230,13 +230,13 @@ class Transactions:
         times = [cursor.varint() if shape & 32 else 0 for _ in range(4)]
         moved, depth = (cursor.varint() if shape & bit else 0 for bit in (64, 128))
         self.origin = cursor.varint() if shape & 512 else self.origin
-        flags = cursor.varint() if shape & 1024 else 0
+        flags, transfer = (cursor.varint() if shape & bit else 0 for bit in (1024, 2048))
         name, origin = self.name, self.origin
         blocker_count, blockers = 0, []
         if shape & 256:  # R-TXN-6
             blocker_count = cursor.varint()
             blockers = [self.read_blocker(cursor, place) for _ in range(cursor.varint())]
-        return (kind, op, *name, *place, server, mode, *result, *times, moved, depth, flags,
+        return (kind, op, *name, *place, server, mode, *result, *times, moved, depth, flags, transfer,
                 blocker_count), origin, blockers
 
     def read_name(self, cursor):  # R-TXN-4

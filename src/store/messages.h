@@ -224,6 +224,7 @@ struct wio_store_request {
     uint64_t number; /* with the client's id: a request that comes again has the same */
     uint32_t source; /* call site, by DEFINE_SOURCE; 0: unknown */
     uint32_t job;    /* not on the wire: the server's number of the job that it is for; 0: none */
+    uint64_t transfer_ns; /* not on the wire: from its first bytes at the server to its last */
     struct wio_txn txn; /* number 0: none. txn.client is the connection's, whatever the wire says */
     /* where */
     uint64_t file;

@@ -76,8 +76,7 @@ static enum wio_status write_at(struct client *client, struct wio_store_file *fi
     return wio_store_pwrite(file, txn, client->data, bytes, offset, err);
 }
 
-/* `count` records of the own file, in small requests: one that takes a millisecond to arrive is not
- * to be told from a client that computes (explain/aborts/attempts.h, WIO_THINK_NS). */
+/* `count` records of the own file, in small requests. */
 static enum wio_status write_own(struct client *client, struct wio_store_txn *txn, unsigned count,
                                  struct wio_error *err)
 {

@@ -26,7 +26,7 @@ void wio_attempt_end_waits(struct wio_attempt *attempt)
 void wio_attempt_note_served(struct wio_attempt *attempt, const struct wio_txn_row *row)
 {
     uint64_t took = row->storage_ns + row->run_ns;
-    uint64_t was_there = row->queue_ns + row->lock_ns + took;
+    uint64_t was_there = row->transfer_ns + row->queue_ns + row->lock_ns + took;
     add_span(attempt, row->t_ns - (was_there < row->t_ns ? was_there : row->t_ns), row->t_ns);
     attempt->bytes += row->bytes;
     attempt->used_ns += took;

@@ -59,7 +59,8 @@ struct wio_exact_contention {
     double lock_s;
     double storage_s;
     double run_s;
-    double network_s; /* and answers that waited at the client; 0 where clients are not recorded */
+    double network_s; /* requests that came in pieces; where clients are recorded also answers, and
+                         those that waited at the client */
     uint64_t busy;    /* attempts that the server turned away, or could not answer in time */
     uint64_t silent;  /* of them: no answer */
     double busy_s;    /* thrown away by that: from begin to end */

@@ -35,6 +35,7 @@ enum wio_status wio_exact_add_times(struct wio_exact *exact, uint32_t source, ui
         return WIO_OK;
     }
     times->requests++;
+    times->network_s += wio_exact_seconds(row->transfer_ns);
     times->queue_s += wio_exact_seconds(row->queue_ns);
     times->lock_s += wio_exact_seconds(row->lock_ns);
     times->storage_s += wio_exact_seconds(row->storage_ns);

@@ -127,6 +127,7 @@ static enum wio_status add_request(struct wio_replays *replays, struct wio_repla
         .server = row->server,
         .touched = ns32(row->bytes),
         .after_ns = is_beside ? 0 : ns32(came_ns - txn->answered_ns),
+        .transfer_ns = ns32(row->transfer_ns),
         .run_ns = ns32(run_of(replays, row)),
         .storage_ns = ns32(row->storage_ns),
         .moved = ns32((is_read ? 0 : row->bytes) + txn->got),

@@ -25,7 +25,8 @@ struct wio_replay_request {
     uint32_t server;
     uint32_t
         touched; /* bytes of the range that were read or written; UINT32_MAX: so many or more */
-    uint32_t after_ns; /* from the answer to the request before, or the begin, to its arrival */
+    uint32_t after_ns; /* from the answer to the request before, or the begin, to its arrival .. */
+    uint32_t transfer_ns; /* .. of which so long it was on its way already */
     uint32_t run_ns;
     uint32_t storage_ns;
     uint32_t moved;    /* bytes: sent with it, and with the answer before */

@@ -167,12 +167,13 @@ static enum wio_status sort(struct wio_whatif_plan *plan)
     return WIO_OK;
 }
 
-/* Time of the client with locks, which it spends behind the end instead. */
-static void move_behind(struct wio_whatif_plan *plan, uint64_t *ns)
+/* Time of the client with locks, which it spends behind the end instead, but for `stays_ns`. */
+static void move_behind(struct wio_whatif_plan *plan, uint64_t *ns, uint64_t stays_ns)
 {
-    if (*ns >= WIO_THINK_NS) {
-        plan->behind_ns += *ns;
-        *ns = 0;
+    uint64_t think_ns = *ns > stays_ns ? *ns - stays_ns : 0;
+    if (think_ns >= WIO_THINK_NS) {
+        plan->behind_ns += think_ns;
+        *ns -= think_ns;
     }
 }
 
@@ -185,11 +186,11 @@ static void change_client(struct wio_whatif_plan *plan, const struct wio_replay_
         piece->range.file ^= change->is_apart ? txn->client * UINT64_C(0x9e3779b97f4a7c15) : 0;
         piece->storage_ns = change->is_storage_free ? 0 : piece->storage_ns;
         if (change->is_think_behind && i > 0) { /* before the first there is no lock */
-            move_behind(plan, &piece->after_ns);
+            move_behind(plan, &piece->after_ns, piece->transfer_ns);
         }
     }
     if (change->is_think_behind) {
-        move_behind(plan, &plan->hold_ns);
+        move_behind(plan, &plan->hold_ns, 0);
     }
 }
 
@@ -247,6 +248,7 @@ static struct wio_whatif_piece piece_of(const struct wio_replay_request *request
                                      .commits = request->commits,
                                      .moved = request->moved,
                                      .after_ns = cost->client_ns,
+                                     .transfer_ns = request->transfer_ns,
                                      .receive_ns = cost->receive_ns,
                                      .run_ns = request->run_ns,
                                      .storage_ns = request->storage_ns};

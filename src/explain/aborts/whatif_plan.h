@@ -14,7 +14,8 @@ struct wio_whatif_piece {
     bool commits;   /* its transaction ends with it, or with its refusal */
     uint32_t moved; /* bytes between client and server before it is there */
     uint64_t after_ns;
-    uint64_t receive_ns; /* of the server, before it is looked at */
+    uint64_t transfer_ns; /* of after_ns: it was on its way, and the client did nothing else */
+    uint64_t receive_ns;  /* of the server, before it is looked at */
     uint64_t run_ns;
     uint64_t storage_ns;
     uint64_t since_ns; /* of a wait, while it is run */

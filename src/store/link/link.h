@@ -115,6 +115,10 @@ WIO_MUST_CHECK enum wio_status wio_link_connect(struct wio_io *io, const char *a
 WIO_MUST_CHECK enum wio_status wio_link_send(struct wio_link *link, const struct wio_blob *head,
                                              const void *data, uint32_t data_bytes);
 
+/* Within `message`: how long ago the first bytes of this message had come; 0: it came at once, as
+ * far as the clock of the loop tells. */
+uint64_t wio_link_transfer_ns(const struct wio_link *link);
+
 /* Bytes that the kernel did not take yet. A client bounds them by itself, a server's links are
  * bound by limits.unsent_max. */
 size_t wio_link_unsent(const struct wio_link *link);

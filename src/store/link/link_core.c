@@ -222,6 +222,7 @@ static void take_frames(struct wio_link *link)
     while (!link->is_ended && (link->paused & ~(unsigned)WIO_LINK_PAUSED_RATE) == 0 &&
            take_frame(link)) {
         took = true;
+        link->transfer_ns = 0; /* the next one came with its last bytes */
     }
     if (wio_link_stream_held(&link->stream) == 0) {
         link->frame_ns = 0;
@@ -237,7 +238,9 @@ static void came(void *context, size_t bytes)
     link->came_ns = link->io->ops->now_ns(link->io);
     wio_link_stream_came(&link->stream, bytes);
     pay(link, bytes, link->came_ns);
+    link->transfer_ns = link->frame_ns != 0 ? link->came_ns - link->frame_ns : 0;
     take_frames(link);
+    link->transfer_ns = 0;
     wio_link_leave(link);
 }
 
@@ -414,6 +417,11 @@ void wio_link_hold(struct wio_link *link, bool is_held)
 void wio_link_reject(struct wio_link *link)
 {
     finish_soon(link, WIO_LINK_STRANGE);
+}
+
+uint64_t wio_link_transfer_ns(const struct wio_link *link)
+{
+    return link->transfer_ns;
 }
 
 size_t wio_link_unsent(const struct wio_link *link)

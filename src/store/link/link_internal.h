@@ -54,7 +54,8 @@ struct wio_link {
     uint64_t credit_ns;              /* when it was counted */
     uint64_t came_ns;
     uint64_t sent_ns;
-    uint64_t frame_ns; /* when the frame at hand began; 0: there is none */
+    uint64_t frame_ns;    /* when the frame at hand began; 0: there is none */
+    uint64_t transfer_ns; /* the message that is given to the owner took so long to come */
 
     struct wio_link_proving proving;
     struct wio_link **work_link; /* where work that is under way has this link; NULL: none */

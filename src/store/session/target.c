@@ -403,6 +403,7 @@ static void message(void *context, struct wio_link *link, const struct wio_wire_
     }
     uint32_t job = wio_names_job_of(&target->names, &served->names, request.source);
     request.job = job != 0 ? job : served->peer.job;
+    request.transfer_ns = wio_link_transfer_ns(link);
     if (request.op == WIO_STORE_SHOW) {
         answer(target, served, &request, show(target, served, &request));
         alive(target, link);

@@ -138,6 +138,7 @@ static void answered(void *context, const struct wio_store_request *request,
     uint64_t behind_ns = reply->done_ns - reply->locked_ns;
     row.lock_ns = is_ok ? before_ns : before_ns + behind_ns;
     row.storage_ns = is_ok && is_logged ? behind_ns : 0;
+    row.transfer_ns = request->transfer_ns;
     uint64_t made_ns = spent_ns(tracer, reply->done_ns);
     row.run_ns = (is_ok && !is_logged ? behind_ns : 0) + made_ns;
     row.blocker_count = reply->blockers.count;

@@ -97,6 +97,8 @@ struct wio_txn_row {
     uint64_t lock_ns;
     uint64_t storage_ns;
     uint64_t run_ns;
+    uint64_t transfer_ns; /* ANSWER: before these, from the first bytes of the request to its last
+                             ones; 0: it came at once, or was not measured */
     const struct wio_txn_blocker *blockers; /* blocker_listed of them */
     uint32_t origin; /* whose request it is: the id of an origin; 0 unknown */
     uint32_t server;

@@ -20,7 +20,8 @@ enum shape {
     SHAPE_BLOCKERS = 1 << 8,
     SHAPE_ORIGIN = 1 << 9, /* another one than the row before */
     SHAPE_FLAGS = 1 << 10,
-    SHAPE_ALL = (1 << 11) - 1
+    SHAPE_TRANSFER = 1 << 11,
+    SHAPE_ALL = (1 << 12) - 1
 };
 
 void wio_txn_coder_fini(struct wio_txn_coder *coder)
@@ -217,6 +218,7 @@ static unsigned shape_of(const struct wio_txn_coder *coder, const struct wio_txn
     shape |= row->blocker_count == 0 ? 0 : SHAPE_BLOCKERS;
     shape |= row->origin == before->origin ? 0 : SHAPE_ORIGIN;
     shape |= row->flags == 0 ? 0 : SHAPE_FLAGS;
+    shape |= row->transfer_ns == 0 ? 0 : SHAPE_TRANSFER;
     return shape;
 }
 
@@ -227,10 +229,12 @@ static enum wio_status put_numbers(const struct wio_txn_row *row, unsigned shape
         unsigned shape;
         uint64_t value;
     } numbers[] = {
-        {SHAPE_RESULT, row->result},  {SHAPE_RESULT, row->reason}, {SHAPE_RESULT, row->outcome},
-        {SHAPE_TIMES, row->queue_ns}, {SHAPE_TIMES, row->lock_ns}, {SHAPE_TIMES, row->storage_ns},
-        {SHAPE_TIMES, row->run_ns},   {SHAPE_BYTES, row->bytes},   {SHAPE_DEPTH, row->queue_depth},
-        {SHAPE_ORIGIN, row->origin},  {SHAPE_FLAGS, row->flags},
+        {SHAPE_RESULT, row->result},     {SHAPE_RESULT, row->reason},
+        {SHAPE_RESULT, row->outcome},    {SHAPE_TIMES, row->queue_ns},
+        {SHAPE_TIMES, row->lock_ns},     {SHAPE_TIMES, row->storage_ns},
+        {SHAPE_TIMES, row->run_ns},      {SHAPE_BYTES, row->bytes},
+        {SHAPE_DEPTH, row->queue_depth}, {SHAPE_ORIGIN, row->origin},
+        {SHAPE_FLAGS, row->flags},       {SHAPE_TRANSFER, row->transfer_ns},
     };
     for (size_t i = 0; i < WIO_ARRAY_SIZE(numbers); i++) {
         if ((shape & numbers[i].shape) != 0) {
@@ -268,7 +272,10 @@ static enum wio_status get_numbers(struct wio_buf *buf, unsigned shape, struct w
     if ((shape & SHAPE_ORIGIN) != 0) {
         WIO_TRY(get_u32(buf, &row->origin));
     }
-    return (shape & SHAPE_FLAGS) != 0 ? get_u16(buf, &row->flags) : WIO_OK;
+    if ((shape & SHAPE_FLAGS) != 0) {
+        WIO_TRY(get_u16(buf, &row->flags));
+    }
+    return (shape & SHAPE_TRANSFER) != 0 ? wio_buf_varint(buf, &row->transfer_ns) : WIO_OK;
 }
 
 enum wio_status wio_txn_row_put(struct wio_txn_coder *coder, const struct wio_txn_row *row,

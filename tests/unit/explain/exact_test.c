@@ -94,6 +94,33 @@ static void roles_are_kinds_of_conflict(void **state)
     wio_aborts_fini(&aborts);
 }
 
+/* A request that is on its way is no thinking: of B's 10 ms A's second request came for 3, and was
+ * worked on for 4. */
+static void what_is_on_its_way_is_no_thinking(void **state)
+{
+    (void)state;
+    struct wio_aborts aborts;
+    txn_script_run("0 begin A1 app a.c:1\n"
+                   "1 answer A1 s0 w f1 0-100\n"
+                   "2 begin B1 app b.c:1\n"
+                   "2 arrive B1 s0 w f1 50-80 by A1\n"
+                   "10 answer A1 s0 w f1 0-100 run=4 transfer=3\n"
+                   "12 release A1 s0 committed\n"
+                   "12 end A1 committed\n"
+                   "12 answer B1 s0 w f1 50-80 lock=10 by A1\n"
+                   "13 release B1 s0 committed\n"
+                   "13 end B1 committed\n",
+                   &aborts);
+    const struct wio_exact_pair *pair = pair_of(&aborts, "b.c:1", "a.c:1");
+    assert_true(pair->think_s > 0.00199 && pair->think_s < 0.00201);
+    double network_s = 0;
+    for (uint32_t i = 0; i < aborts.exact.contention_count; i++) {
+        network_s += aborts.exact.contention[i].network_s;
+    }
+    assert_true(network_s > 0.00299 && network_s < 0.00301);
+    wio_aborts_fini(&aborts);
+}
+
 /* B waits 10 ms for A, of which A's second request took 4: 6 ms A's client was thinking. */
 static void waits_tell_the_holders_think_time(void **state)
 {
@@ -381,6 +408,7 @@ int main(void)
         cmocka_unit_test(untouched_bytes_are_a_false_conflict),
         cmocka_unit_test(roles_are_kinds_of_conflict),
         cmocka_unit_test(waits_tell_the_holders_think_time),
+        cmocka_unit_test(what_is_on_its_way_is_no_thinking),
         cmocka_unit_test(chains_are_followed),
         cmocka_unit_test(cycles_are_deadlocks),
         cmocka_unit_test(refused_in_a_cycle_is_a_deadlock),

@@ -104,11 +104,10 @@ static bool take_number(struct script *script, const char *word)
         const char *name;
         uint64_t *place;
         uint64_t unit;
-    } numbers[] = {{"lock=", &script->row.lock_ns, MS},
-                   {"storage=", &script->row.storage_ns, MS},
-                   {"run=", &script->row.run_ns, MS},
-                   {"queue=", &script->row.queue_ns, MS},
-                   {"touched=", &script->row.bytes, 1}};
+    } numbers[] = {
+        {"lock=", &script->row.lock_ns, MS},         {"storage=", &script->row.storage_ns, MS},
+        {"run=", &script->row.run_ns, MS},           {"queue=", &script->row.queue_ns, MS},
+        {"transfer=", &script->row.transfer_ns, MS}, {"touched=", &script->row.bytes, 1}};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         if (strncmp(word, numbers[i].name, strlen(numbers[i].name)) == 0) {
             *numbers[i].place = strtoul(word + strlen(numbers[i].name), NULL, 10) * numbers[i].unit;

@@ -5,8 +5,8 @@
  *     0  begin   A1 app sim.c:10          client A, its transaction 1, first attempt (A1.2: second)
  *     1  arrive  A1 s0 w f1 0-100 by B1   waits at server 0 for bytes of file 1; blocker B1
  *     3  answer  A1 s0 w f1 0-100 lock=2  .. ok; or refused, no, busy; lock= storage= run= queue=
- * ms 4  wound   A1 s0 by B1 5  call    A1 s0 w f1 0-100 silent  the client's view: no answer in
- * time 6  release A1 s0 aborted            or committed 7  end     A1 aborted
+ * transfer= ms 4  wound   A1 s0 by B1 5  call    A1 s0 w f1 0-100 silent  the client's view: no
+ * answer in time 6  release A1 s0 aborted            or committed 7  end     A1 aborted
  *
  * r and w: a shared and an exclusive lock. Origin and file of a blocker are those of its own rows,
  * its bytes those of its last row; `queued`, `prepared`, `dead` behind its name: the role.

@@ -194,10 +194,11 @@ static void print_transaction(const struct wio_txn_cursor *cursor, const struct 
     printf("txn %llu %u %u", (unsigned long long)row->t_ns, row->kind, row->op);
     print_name_and_range(&row->txn, &row->range);
     number(row->server, WIO_TXN_NO_SERVER);
-    printf(" %u %u %u %u %llu %llu %llu %llu %llu %u %u %u", row->mode, row->result, row->reason,
-           row->outcome, (unsigned long long)row->queue_ns, (unsigned long long)row->lock_ns,
-           (unsigned long long)row->storage_ns, (unsigned long long)row->run_ns,
-           (unsigned long long)row->bytes, row->queue_depth, row->flags, row->blocker_count);
+    printf(" %u %u %u %u %llu %llu %llu %llu %llu %u %u %llu %u", row->mode, row->result,
+           row->reason, row->outcome, (unsigned long long)row->queue_ns,
+           (unsigned long long)row->lock_ns, (unsigned long long)row->storage_ns,
+           (unsigned long long)row->run_ns, (unsigned long long)row->bytes, row->queue_depth,
+           row->flags, (unsigned long long)row->transfer_ns, row->blocker_count);
     print_place(cursor, row->origin);
     for (uint32_t i = 0; i < row->blocker_listed; i++) {
         const struct wio_txn_blocker *blocker = &row->blockers[i];

@@ -54,6 +54,7 @@ static void any_row(struct random_source *random, const struct wio_txn_row *befo
         row->lock_ns = random_below(random, 100);
         row->storage_ns = random_below(random, 1000);
         row->run_ns = random_next(random);
+        row->transfer_ns = random_below(random, 2) * random_next(random);
     }
     row->blocker_listed = (uint32_t)(random_below(random, 2) * random_below(random, 9));
     row->blocker_count = row->blocker_listed + (uint32_t)random_below(random, 2) * 1000;

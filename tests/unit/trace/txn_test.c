@@ -38,6 +38,7 @@ static void assert_same_row(const struct wio_txn_row *a, const struct wio_txn_ro
     assert_int_equal(a->lock_ns, b->lock_ns);
     assert_int_equal(a->storage_ns, b->storage_ns);
     assert_int_equal(a->run_ns, b->run_ns);
+    assert_int_equal(a->transfer_ns, b->transfer_ns);
     assert_int_equal(a->server, b->server);
     assert_int_equal(a->queue_depth, b->queue_depth);
     assert_int_equal(a->op, b->op);

@@ -89,6 +89,34 @@ static void long_messages_do_not_wait_for_each_other(void **state)
     scene_end(&scene);
 }
 
+/* What comes in pieces tells since when; what comes at once does not. */
+static void a_message_tells_how_long_it_came(void **state)
+{
+    (void)state;
+    struct scene scene;
+    uint8_t *data = pattern(300000);
+    scene_begin(&scene, 1);
+    scene.is_quiet = true;
+    scene.server_config.limits.bytes_per_second = 100000;
+    scene_listen(&scene);
+    scene_connect(&scene);
+    scene_run(&scene, SECOND_NS);
+    assert_int_equal(scene_send(&scene, data, 100), WIO_OK);
+    scene_run(&scene, 2 * SECOND_NS);
+    assert_int_equal(scene.messages[0], 1);
+    assert_int_equal(scene.transfer_ns[0], 0);
+    assert_int_equal(scene_send(&scene, data, 300000), WIO_OK);
+    scene_run(&scene, 10 * SECOND_NS);
+    assert_int_equal(scene.messages[0], 2);
+    assert_in_range(scene.transfer_ns[0], SECOND_NS, 4 * SECOND_NS);
+    assert_int_equal(wio_link_transfer_ns(scene.client), 0); /* outside of `message` */
+    assert_int_equal(scene_send(&scene, data, 100), WIO_OK);
+    scene_run(&scene, 2 * SECOND_NS);
+    assert_int_equal(scene.transfer_ns[0], 0);
+    free(data);
+    scene_end(&scene);
+}
+
 /* R-LINK-7: with nothing to say both stay; one that stops is found after a lease. */
 static void silence_is_death(void **state)
 {
@@ -290,6 +318,7 @@ int main(void)
         cmocka_unit_test(long_messages_do_not_wait_for_each_other),
         cmocka_unit_test(silence_is_death),
         cmocka_unit_test(a_rate_is_kept),
+        cmocka_unit_test(a_message_tells_how_long_it_came),
         cmocka_unit_test(a_side_that_does_not_read_ends),
         cmocka_unit_test(a_body_over_the_limit_ends_it),
         cmocka_unit_test(a_refused_client_is_closed),

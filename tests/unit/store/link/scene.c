@@ -62,6 +62,7 @@ static void message(void *context, struct wio_link *link, const struct wio_wire_
     assert_int_equal(wio_wire_get_request(header, body, participants, &request), WIO_OK);
     assert_int_equal(wio_blob_put(&scene->came[end], request.data, request.data_size), WIO_OK);
     scene->messages[end]++;
+    scene->transfer_ns[end] = wio_link_transfer_ns(link);
     if (end == SERVER && !scene->is_quiet) {
         assert_int_equal(say(link, request.data, request.data_size), WIO_OK);
     }

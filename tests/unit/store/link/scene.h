@@ -22,6 +22,7 @@ struct scene {
     struct wio_wire_hello known; /* the client, as the server has it */
     struct wio_blob came[2];     /* data of messages at the server, at the client */
     unsigned messages[2];
+    uint64_t transfer_ns[2]; /* of the last message */
     unsigned opened[2];
     unsigned closed[2];
     enum wio_link_end why[2];
