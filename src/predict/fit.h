@@ -67,6 +67,12 @@ struct wio_program;
 WIO_MUST_CHECK enum wio_status
 wio_fit_program(struct wio_fit *fit, const struct wio_program *program, struct wio_error *err);
 
+/* Where files are mapped, and no read of their file systems was seen: page faults, as reads of a
+ * page. What threads slept while files were mapped is shared out evenly over their pages, as if
+ * each had been read once, by itself. One more pass over the events. */
+WIO_MUST_CHECK enum wio_status
+wio_fit_faults(struct wio_fit *fit, const struct wio_program *program, struct wio_error *err);
+
 /* The type of the file system of a path; 0: not known. */
 uint32_t wio_fit_fs(const struct wio_fit *fit, uint32_t path);
 /* One operation was seen. Fails with WIO_ERR_NOMEM. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the operations of a program took where it was recorded, as observations of a fit. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "ops/calls.h"
 #include "predict/convert.h"
 #include "predict/fit.h"
+#include "predict/mapped.h"
 #include "predict/program.h"
 
 #define NS 1e9
@@ -123,4 +125,45 @@ enum wio_status wio_fit_program(struct wio_fit *fit, const struct wio_program *p
     WIO_TRY(wio_used_files_readers(&program->files, &fitting.files));
     WIO_TRY(see_files(fit, program->trace));
     return read_events(&fitting, err);
+}
+
+/* ---- page faults ---- */
+
+#define PAGE 4096u
+
+struct faults {
+    uint64_t pages;
+    uint64_t slept_ns;
+    uint32_t path; /* of the file that was mapped first; its file system stands for all */
+};
+
+static enum wio_status see_map(void *arg, const struct wio_event *event)
+{
+    struct faults *faults = arg;
+    faults->path = faults->pages == 0 ? event->path : faults->path;
+    faults->pages += (event->size + PAGE - 1) / PAGE;
+    return WIO_OK;
+}
+
+static enum wio_status see_sleep(void *arg, const struct wio_event *event, uint64_t ns)
+{
+    struct faults *faults = arg;
+    (void)event;
+    faults->slept_ns += ns;
+    return WIO_OK;
+}
+
+enum wio_status wio_fit_faults(struct wio_fit *fit, const struct wio_program *program,
+                               struct wio_error *err)
+{
+    static const struct wio_mapped_ops ops = {see_map, see_sleep};
+    struct faults faults = {0};
+    WIO_TRY(wio_mapped_read(program, &ops, &faults, err));
+    uint32_t fs = wio_fit_fs(fit, faults.path);
+    bool has_reads =
+        faults.pages == 0 || !isnan(wio_fit_cost(fit, fs, WIO_MODEL_READ, PAGE, WIO_FIT_LOW));
+    return has_reads || faults.slept_ns == 0
+               ? WIO_OK
+               : wio_fit_add(fit, fs, WIO_MODEL_READ, PAGE,
+                             (double)faults.slept_ns / (double)faults.pages / NS);
 }

@@ -29,6 +29,7 @@ enum {
     OPTION_BALANCE,
     OPTION_NO_POLLING,
     OPTION_SORT,
+    OPTION_READ_MAPS,
     OPTION_SET,
     OPTION_STORE_POLICY,
     OPTION_MEMORY,
@@ -79,6 +80,8 @@ static const struct argp_option options[] = {
      "What if transfers of a thread and file were made by offset, those together as one of up to "
      "SIZE",
      0},
+    {"read-maps", OPTION_READ_MAPS, "SIZE", 0,
+     "What if mapped files were read in requests of SIZE, and there were no page faults", 0},
     {"set", OPTION_SET, "KEY=VALUE,..", 0,
      "A prediction for each VALUE of a number of HOST.json, one row each", 0},
     {"store-policy", OPTION_STORE_POLICY, "NAME", 0,
@@ -234,6 +237,9 @@ static error_t parse_change(int key, const char *arg, struct predict_options *ar
         return 0;
     case OPTION_SORT:
         parse_requests(args, WIO_CHANGE_SORT, arg, state);
+        return 0;
+    case OPTION_READ_MAPS:
+        parse_requests(args, WIO_CHANGE_READ_MAPS, arg, state);
         return 0;
     case OPTION_NO_POLLING:
         add_change(args, WIO_CHANGE_NO_POLLING, 0, state);

@@ -22,7 +22,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
                    "standing between operations while a file is mapped: page faults");
     (void)snprintf(finding->change, sizeof(finding->change),
                    "read the file in large requests, or ask for its pages early (madvise)");
-    finding->no_gain = "page faults are in no trace: which pages were read, and when, is not known";
+    (void)snprintf(finding->predict_options, sizeof(finding->predict_options), "--read-maps=1M");
 }
 
 const struct wio_finding_kind wio_finding_mapped = {.kind = "mapped_faults",

@@ -354,6 +354,10 @@ static enum wio_status find_gain(struct predictor *predictor, const struct wio_f
         (void)snprintf(gain->why, sizeof(gain->why), "%s", predictor->why);
         return WIO_OK;
     }
+    if (!change.is_setting && change.change.kind == WIO_CHANGE_READ_MAPS &&
+        predictor->basis == WIO_GAIN_TRACE) {
+        WIO_TRY(wio_fit_faults(&predictor->fit, &predictor->program, err));
+    }
     WIO_TRY(predict_alone(predictor, finding, &change, gain, err));
     if (gain->why[0] != '\0') {
         return WIO_OK;

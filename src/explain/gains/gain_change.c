@@ -48,7 +48,7 @@ static bool read_amount(const char *value, uint64_t *amount)
 static bool needs_amount(enum wio_change_kind kind)
 {
     return kind == WIO_CHANGE_FSYNC_EVERY || kind == WIO_CHANGE_AGGREGATE ||
-           kind == WIO_CHANGE_SORT;
+           kind == WIO_CHANGE_SORT || kind == WIO_CHANGE_READ_MAPS;
 }
 
 static bool is_right(enum wio_change_kind kind, uint64_t amount)

@@ -17,6 +17,7 @@ static const struct {
     [WIO_CHANGE_AGGREGATE] = {true, true, true},     [WIO_CHANGE_COLLECTIVE] = {false, false, true},
     [WIO_CHANGE_MERGE_FILES] = {false, false, true}, [WIO_CHANGE_BALANCE] = {false, false, false},
     [WIO_CHANGE_NO_POLLING] = {true, false, false},  [WIO_CHANGE_SORT] = {true, true, true},
+    [WIO_CHANGE_READ_MAPS] = {true, false, false},
 };
 
 /* Sorted, each once. */

@@ -19,6 +19,7 @@ static const struct {
     [WIO_CHANGE_BALANCE] = {"balance", wio_change_balance},
     [WIO_CHANGE_NO_POLLING] = {"no-polling", wio_change_no_polling},
     [WIO_CHANGE_SORT] = {"sort", wio_change_sort},
+    [WIO_CHANGE_READ_MAPS] = {"read-maps", wio_change_read_maps},
 };
 
 const char *wio_change_name(enum wio_change_kind kind)

@@ -40,6 +40,8 @@ enum wio_change_kind {
     WIO_CHANGE_NO_POLLING,  /* waits for a file end when it is there: polls are left away */
     WIO_CHANGE_SORT,        /* amount = bytes: transfers by offset, those together one of up to so
                                many */
+    WIO_CHANGE_READ_MAPS,   /* amount = bytes: mapped files are read, in requests of so many, and
+                               there are no page faults */
     WIO_CHANGE_COUNT
 };
 

@@ -62,5 +62,6 @@ wio_change_fn wio_change_merge_files;
 wio_change_fn wio_change_balance;
 wio_change_fn wio_change_no_polling;
 wio_change_fn wio_change_sort;
+wio_change_fn wio_change_read_maps;
 
 #endif

@@ -503,6 +503,10 @@ static void options_of_findings_are_changes(void **state)
                    {"--aggregate=1M", WIO_CHANGE_AGGREGATE, 1 << 20},
                    {"--collective=on", WIO_CHANGE_COLLECTIVE, 0},
                    {"--merge-files", WIO_CHANGE_MERGE_FILES, 0},
+                   {"--merge-files=1M", WIO_CHANGE_MERGE_FILES, 1 << 20},
+                   {"--sort=64K", WIO_CHANGE_SORT, 1 << 16},
+                   {"--no-polling", WIO_CHANGE_NO_POLLING, 0},
+                   {"--read-maps=1M", WIO_CHANGE_READ_MAPS, 1 << 20},
                    {"--balance", WIO_CHANGE_BALANCE, 0}};
     struct wio_gain_change change;
     for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {

@@ -365,6 +365,28 @@ static void a_thread_goes_on_when_the_file_is_there(void **state)
     assert_true(try.result.all.total_s >= 1007e-6 && try.result.all.total_s < 1050e-6);
 }
 
+/* ---- --read-maps ---- */
+
+/* Behind the map the thread computes for 10 us and sleeps for 490: page faults. What it slept
+ * before it had mapped anything is none. */
+static void a_mapped_file_is_read(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "pwrite t=1000 dur=1000 fd=4 path=/b off=0 size=1\n"
+        "pwrite t=102000 dur=1000 fd=4 path=/b off=1 size=1 gap_cpu=1000 gap_slept=1\n"
+        "mmap t=103000 dur=1000 fd=3 path=/a off=0 size=250 res=4096 a0=1 a1=2\n"
+        "pwrite t=604000 dur=1000 fd=4 path=/b off=2 size=1 gap_cpu=10000 gap_slept=1\n";
+    predict(script);
+    double before_s = try.result.all.total_s;
+    assert_int_equal(try.result.all.bytes_read, 0);
+    change(WIO_CHANGE_READ_MAPS, 100);
+    predict(script);
+    assert_int_equal(try.result.all.ops, 3 + 3); /* three writes, and 250 bytes in three reads */
+    assert_in_range(try.result.all.bytes_read, 250, 252);
+    assert_us(try.result.all.total_s, before_s * 1e6 - 490 + (double)try.result.all.bytes_read);
+}
+
 static void a_change_holds_within_its_scope(void **state)
 {
     (void)state;
@@ -436,6 +458,7 @@ int main(void)
         TRY(transfers_are_made_by_offset),
         TRY(reads_go_over_small_holes),
         TRY(a_thread_goes_on_when_the_file_is_there),
+        TRY(a_mapped_file_is_read),
         TRY(a_change_holds_within_its_scope),
         TRY(a_part_of_what_is_removed_stays),
         TRY(a_part_of_what_is_removed_stays),
