@@ -47,6 +47,7 @@ struct collecting {
     uint32_t aggregator_count;
     uint64_t *bytes;    /* of each rank, exchanged in the phase .. */
     uint64_t *messages; /* .. and in how many parts */
+    uint8_t *callers;   /* of each stream: the class of its last call */
     uint32_t phase;
     bool is_write; /* the direction that is being put together */
 };
@@ -263,11 +264,24 @@ static enum wio_status end_phase(struct collecting *all)
     return WIO_OK;
 }
 
+/* Bytes that it moves: by itself, or for a call of MPI-IO that it was made within. */
+static uint64_t bytes_of(struct collecting *all, const struct wio_event *event, bool *is_write)
+{
+    uint8_t *caller = &all->callers[event->stream];
+    struct wio_event own = *event;
+    if ((event->flags & WIO_EVENT_CAUSED) == 0) {
+        *caller = (uint8_t)wio_op_class(event->op);
+    } else if (wio_class_is_mpi((enum wio_class) * caller)) {
+        own.flags &= (uint16_t)~WIO_EVENT_CAUSED;
+    }
+    return wio_change_moves(all->work->program, &own, is_write);
+}
+
 static enum wio_status see(void *arg, const struct wio_event *event)
 {
     struct collecting *all = arg;
     bool is_write;
-    uint64_t bytes = wio_change_moves(all->work->program, event, &is_write);
+    uint64_t bytes = bytes_of(all, event, &is_write);
     uint32_t rank = all->phases.ranks[event->stream];
     if (bytes == 0 || event->offset < 0 || rank == UINT32_MAX ||
         !wio_change_has(all->work->change->scope, event)) {
@@ -301,20 +315,22 @@ static void collecting_fini(struct collecting *all)
     free(all->aggregators);
     free(all->bytes);
     free(all->messages);
+    free(all->callers);
 }
 
 enum wio_status wio_change_collective(struct wio_change_work *work)
 {
-    static const bool classes[WIO_CLASS_COUNT] = {
-        [WIO_CLASS_READ] = true, [WIO_CLASS_WRITE] = true};
     WIO_CLEANUP(collecting_fini) struct collecting all = {.work = work};
-    uint16_t ops[WIO_OP_COUNT];
     if (work->net == NULL || !(work->net->bytes_per_s > 0) || !(work->net->latency_s >= 0)) {
         return wio_error_set(work->err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
                              "--collective: HOST.json has no net_bw and net_lat");
     }
     WIO_TRY(wio_program_phases_init(&all.phases, work->program));
     WIO_TRY(choose_aggregators(&all));
-    WIO_TRY(wio_change_read(work, true, ops, wio_change_ops(classes, ops), see, &all));
+    all.callers = calloc((size_t)wio_trace_stream_count(work->program->trace) + 1, 1);
+    if (all.callers == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    WIO_TRY(wio_change_read(work, true, NULL, 0, see, &all));
     return end_phase(&all);
 }

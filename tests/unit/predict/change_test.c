@@ -261,6 +261,27 @@ static void one_rank_of_a_host_performs(void **state)
     assert_us(try.result.ranks[1].io_s, 16);
 }
 
+/* What MPI-IO writes for a call is gathered as well; what stdio does is not. */
+static void writes_of_mpi_io_are_gathered(void **state)
+{
+    (void)state;
+    static const char script[] =
+        TWO "MPI_File_write_at stream=0 t=1000 dur=3000\n"
+            "pwrite stream=0 t=2000 dur=1000 fd=3 path=/a off=0 size=10 caused\n"
+            "MPI_File_write_at stream=1 t=1000 dur=3000\n"
+            "pwrite stream=1 t=2000 dur=1000 fd=3 path=/a off=10 size=10 caused\n"
+            "MPI_Barrier stream=0 t=90000 dur=1000\n"
+            "MPI_Barrier stream=1 t=90000 dur=1000\n"
+            "collective 0:2 1:2\n";
+    try.params.host = try_host("net.json", ", \"net_bw\": 1e9, \"net_lat\": 1e-6");
+    predict(script);
+    uint64_t before = try.result.all.ops;
+    change(WIO_CHANGE_COLLECTIVE, 0);
+    predict(script);
+    assert_int_equal(try.result.all.ops, before - 1);
+    assert_int_equal(try.result.all.bytes_written, 20);
+}
+
 /* Two hosts: each has a half of the file; a file of one rank stays as it is. */
 static void each_host_has_a_part(void **state)
 {
@@ -453,6 +474,7 @@ int main(void)
         TRY(only_ranks_with_a_stream_take_a_share),
         TRY(phases_are_balanced_by_themselves),
         TRY(one_rank_of_a_host_performs),
+        TRY(writes_of_mpi_io_are_gathered),
         TRY(each_host_has_a_part),
         TRY(files_of_a_directory_are_written_at_once),
         TRY(transfers_are_made_by_offset),
