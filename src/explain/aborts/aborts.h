@@ -12,7 +12,7 @@
 #include "explain/aborts/classic.h"
 #include "explain/aborts/exact.h"
 #include "explain/aborts/presence.h"
-#include "explain/aborts/replays.h"
+#include "explain/whatif/replays.h"
 
 struct wio_abort_totals {
     uint64_t rows;

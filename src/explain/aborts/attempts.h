@@ -20,6 +20,7 @@
 
 #include "base/map.h"
 #include "explain/aborts/sources.h"
+#include "explain/whatif/replays.h"
 #include "trace/txn/txn.h"
 
 #define WIO_ATTEMPTS_KEPT 8192u
@@ -209,7 +210,6 @@ struct wio_attempt_wait *wio_attempt_wait_for(const struct wio_attempt *attempt,
 /* How long of [from, to) it had no request at a server, counting gaps of WIO_THINK_NS and more: in
  * shorter ones an answer and the next request are on their way. What lies before the last
  * WIO_ATTEMPT_SPANS requests is not known, and not counted. */
-#define WIO_THINK_NS UINT64_C(1000000)
 uint64_t wio_attempt_idle_ns(const struct wio_attempt *attempt, uint64_t from_ns, uint64_t to_ns);
 /* Where the time between an ANSWER and those before it went. Requests that are under way at the
  * same time take the attempt's time once: what an answer accounts for is what lies behind the end

@@ -7,7 +7,7 @@
 #define WIO_EXPLAIN_ABORTS_CANDIDATES_H
 
 #include "explain/aborts/aborts.h"
-#include "explain/aborts/whatif.h"
+#include "explain/whatif/whatif.h"
 
 /* In this order; WIO_CANDIDATE_AS_IT_WAS is what the others compare with. */
 enum wio_candidate_id {

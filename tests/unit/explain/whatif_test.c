@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recorded transactions, run again with something changed. */
-#include "explain/aborts/whatif.h"
+#include "explain/whatif/whatif.h"
 
-#include "explain/aborts/whatif_costs.h"
+#include "explain/whatif/whatif_costs.h"
 
 #include <stdio.h>
 #include <string.h>

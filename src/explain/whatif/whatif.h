@@ -9,7 +9,7 @@
 #ifndef WIO_EXPLAIN_ABORTS_WHATIF_H
 #define WIO_EXPLAIN_ABORTS_WHATIF_H
 
-#include "explain/aborts/replays.h"
+#include "explain/whatif/replays.h"
 #include "lock/types.h"
 
 /* With another layout a request becomes so many runs of contiguous bytes at most. */

@@ -3,8 +3,8 @@
 #ifndef WIO_EXPLAIN_ABORTS_WHATIF_PLAN_H
 #define WIO_EXPLAIN_ABORTS_WHATIF_PLAN_H
 
-#include "explain/aborts/whatif.h"
-#include "explain/aborts/whatif_costs.h"
+#include "explain/whatif/whatif.h"
+#include "explain/whatif/whatif_costs.h"
 
 struct wio_whatif_piece {
     struct wio_txn_range range; /* that is locked */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "explain/aborts/whatif_plan.h"
+#include "explain/whatif/whatif_plan.h"
 
 #include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "explain/aborts/attempts.h"
 #include "store/client/layout.h"
 
 #define SIZE_OR_POINTER (3u << 30) /* R-WIRE-10 */

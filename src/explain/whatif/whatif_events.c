@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "explain/aborts/whatif_events.h"
+#include "explain/whatif/whatif_events.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "explain/aborts/replays.h"
+#include "explain/whatif/replays.h"
 
 #include <stdlib.h>
 

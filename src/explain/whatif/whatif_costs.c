@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "explain/aborts/whatif_costs.h"
+#include "explain/whatif/whatif_costs.h"
 
 #include <stdlib.h>
 

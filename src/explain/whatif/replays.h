@@ -18,6 +18,9 @@
 #include "trace/txn/txn.h"
 
 #define WIO_REPLAY_REQUESTS_MAX (1u << 17)
+/* A client that asks for nothing for so long thinks; in shorter gaps an answer and the next request
+ * are on their way. */
+#define WIO_THINK_NS UINT64_C(1000000)
 
 struct wio_replay_request {
     struct wio_txn_range range;

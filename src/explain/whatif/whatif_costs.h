@@ -8,7 +8,7 @@
 #ifndef WIO_EXPLAIN_ABORTS_WHATIF_COSTS_H
 #define WIO_EXPLAIN_ABORTS_WHATIF_COSTS_H
 
-#include "explain/aborts/replays.h"
+#include "explain/whatif/replays.h"
 
 /* Of requests of a class (wio_replay_class). */
 struct wio_whatif_cost {
