@@ -72,6 +72,13 @@ __attribute__((target("sse4.2"))) static uint32_t update_by_cpu(uint32_t crc, co
         wide = _mm_crc32_u64(wide, word_at(data));
     }
     crc = (uint32_t)wide;
+    if (size >= 4) {
+        uint32_t half;
+        memcpy(&half, data, sizeof(half));
+        crc = _mm_crc32_u32(crc, half);
+        data += sizeof(half);
+        size -= sizeof(half);
+    }
     for (; size > 0; data++, size--) {
         crc = _mm_crc32_u8(crc, *data);
     }

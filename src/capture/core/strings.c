@@ -82,8 +82,11 @@ static bool keep_text(const struct wio_slot_text *head, const void *first, size_
     return raw_pwritev(fd, parts, sizeof(parts) / sizeof(parts[0]), slot_at(at)) == (long)bytes;
 }
 
-static bool write_text(struct cap_thread *self, const struct wio_slot_text *head, const void *first,
-                       size_t first_bytes, const void *second, size_t second_bytes)
+/* Inline for strings: most events with a path have a new one, and without a second part half of
+ * this is gone. */
+static inline __attribute__((always_inline)) bool
+write_text(struct cap_thread *self, const struct wio_slot_text *head, const void *first,
+           size_t first_bytes, const void *second, size_t second_bytes)
 {
     if (second_bytes > TEXT_MAX - first_bytes) {
         second_bytes = TEXT_MAX - first_bytes;
@@ -129,8 +132,10 @@ static __attribute__((noinline)) bool write_special(struct cap_thread *self,
     return keep_text(head, first, first_bytes, second, second_bytes);
 }
 
-bool cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, const void *first,
-                     size_t first_bytes, const void *second, size_t second_bytes)
+static inline __attribute__((always_inline)) bool put_text(struct cap_thread *self,
+                                                           const struct wio_slot_text *head,
+                                                           const void *first, size_t first_bytes,
+                                                           const void *second, size_t second_bytes)
 {
     if (CAP_UNLIKELY(first_bytes >= cap_bound.plain_text)) {
         return write_special(self, head, first, first_bytes, second, second_bytes);
@@ -138,7 +143,14 @@ bool cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, 
     return write_text(self, head, first, first_bytes, second, second_bytes);
 }
 
-uint32_t cap_string_below(struct cap_thread *self, uint32_t base, const char *text, size_t bytes)
+bool cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, const void *first,
+                     size_t first_bytes, const void *second, size_t second_bytes)
+{
+    return put_text(self, head, first, first_bytes, second, second_bytes);
+}
+
+CAP_WARM uint32_t cap_string_below(struct cap_thread *self, uint32_t base, const char *text,
+                                   size_t bytes)
 {
     if (bytes > TEXT_MAX) {
         bytes = TEXT_MAX;
@@ -147,7 +159,7 @@ uint32_t cap_string_below(struct cap_thread *self, uint32_t base, const char *te
     struct wio_slot_text head = {
         .kind = WIO_SLOT_STRING, .id = id, .base = base, .lo = wio_crc32c(0, text, bytes)};
     /* An id without its definition would never become a path again. */
-    return cap_text_record(self, &head, text, bytes, NULL, 0) ? id : WIO_NO_STRING;
+    return put_text(self, &head, text, bytes, NULL, 0) ? id : WIO_NO_STRING;
 }
 
 uint32_t cap_text(struct cap_thread *self, const char *text, size_t bytes)
