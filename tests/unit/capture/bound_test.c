@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bound of a recording inside the recorded program: places are handed out in turn, those of
+ * living processes are left alone, and what is overwritten counts (FORMAT.md#bound).
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/traced.h"
+#include "support/unit.h"
+
+#include "capture/core/bound.h"
+#include "capture/core/process.h"
+
+#define PLACES (WIO_BOUND_MIN_BYTES / WIO_CHUNK_BYTES)
+
+static uint64_t take(enum wio_place_kind kind, int32_t pid)
+{
+    struct cap_bound_place place;
+    assert_true(cap_bound_claim(pid, &place));
+    cap_bound_settle(&place, kind, pid);
+    return place.index;
+}
+
+static void the_environment_is_read(void **state)
+{
+    (void)state;
+    assert_true(cap_configure());
+    assert_int_equal(cap_bound.max_bytes, WIO_BOUND_MIN_BYTES);
+    assert_int_equal(cap_bound.places, PLACES);
+    assert_true(cap_bound_keeps_last());
+    assert_non_null(cap_bound.header);
+    assert_true(cap_bound.has_pids);
+}
+
+static void places_are_handed_out_in_turn(void **state)
+{
+    (void)state;
+    const uint64_t first = take(WIO_PLACE_STORED, getpid());
+    for (uint64_t i = 1; i < 3 * PLACES; i++) {
+        assert_int_equal(take(WIO_PLACE_STORED, getpid()), (first + i) % PLACES);
+    }
+}
+
+static void places_of_the_living_are_left_alone(void **state)
+{
+    (void)state;
+    const uint64_t live = take(WIO_PLACE_LIVE, getpid());
+    for (uint64_t i = 0; i < 2 * PLACES; i++) {
+        assert_int_not_equal(take(WIO_PLACE_STORED, getpid()), live);
+    }
+    cap_bound.states[live] = 0;
+}
+
+/* Also one that died while it filled a place. */
+static void places_of_the_dead_are_not(void **state)
+{
+    (void)state;
+    pid_t pid = fork();
+    if (pid == 0) {
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    const uint64_t live = take(WIO_PLACE_LIVE, pid);
+    const uint64_t busy = take(WIO_PLACE_BUSY, pid);
+    unsigned found = 0;
+    for (uint64_t i = 0; i < PLACES; i++) {
+        const uint64_t index = take(WIO_PLACE_STORED, getpid());
+        found += index == live || index == busy;
+    }
+    assert_int_equal(found, 2);
+}
+
+static void nothing_is_left_where_all_live(void **state)
+{
+    (void)state;
+    struct cap_bound_place place;
+    for (uint64_t i = 0; i < PLACES; i++) {
+        (void)take(WIO_PLACE_LIVE, getpid());
+    }
+    assert_false(cap_bound_claim(getpid(), &place));
+    memset(cap_bound.states, 0, PLACES * sizeof(*cap_bound.states));
+}
+
+union slot {
+    struct {
+        uint32_t seq;
+        uint8_t kind;
+    } any;
+    struct wio_chunk_header header;
+    struct wio_slot_event event;
+    struct wio_slot_clock clock;
+};
+
+static void fill(union slot *slots)
+{
+    slots[0].header = (struct wio_chunk_header){
+        .magic = WIO_CHUNK_MAGIC, .writer = 1, .chunk_no = 2, .ring_pid = 77, .ring_ns = 78};
+    const uint32_t first = 2 * WIO_CHUNK_SLOTS;
+    slots[1].event = (struct wio_slot_event){.seq = first + 1, .kind = WIO_SLOT_EVENT};
+    slots[2].event = (struct wio_slot_event){.seq = first + 2, .kind = WIO_SLOT_EVENT_EXT};
+    slots[3].any.seq = first + 3; /* of the record before: not looked at */
+    slots[3].any.kind = WIO_SLOT_EVENT;
+    slots[4].event =
+        (struct wio_slot_event){.seq = first + 4, .kind = WIO_SLOT_EVENT_RUN, .result = 100};
+    slots[5].event = (struct wio_slot_event){.seq = first, .kind = WIO_SLOT_EVENT}; /* an old one */
+    slots[6].clock = (struct wio_slot_clock){.seq = first + 6, .kind = WIO_SLOT_CLOCK};
+    slots[WIO_CHUNK_SLOTS].event =
+        (struct wio_slot_event){.seq = first + WIO_CHUNK_SLOTS, .kind = WIO_SLOT_EVENT};
+}
+
+static void events_of_a_chunk_are_counted(void **state)
+{
+    static union {
+        struct wio_slot_event event;
+        uint8_t bytes[WIO_CHUNK_BYTES];
+    } space;
+    (void)state;
+    fill((union slot *)(void *)space.bytes);
+    assert_int_equal(cap_bound_count((const struct wio_chunk_header *)(const void *)space.bytes),
+                     1 + 1 + 100 + 1);
+}
+
+static void definitions_have_a_bound(void **state)
+{
+    (void)state;
+    const uint64_t used = cap_bound.header->text_bytes;
+    assert_true(cap_bound_take_text(cap_bound.max_bytes - used));
+    assert_false(cap_bound_take_text(64));
+    cap_bound.header->text_bytes = used;
+}
+
+static void the_disk_may_have_room_for_fewer(void **state)
+{
+    (void)state;
+    struct cap_bound_place place;
+    cap_bound.header->hand = 0;
+    memset(cap_bound.states, 0, PLACES * sizeof(*cap_bound.states));
+    for (unsigned i = 0; i < 5; i++) {
+        (void)take(WIO_PLACE_STORED, getpid());
+    }
+    assert_true(cap_bound_claim(getpid(), &place));
+    cap_bound_settle(&place, WIO_PLACE_FREE, getpid()); /* could not be filled */
+    assert_int_equal(cap_bound.header->places, 5);
+    for (unsigned i = 0; i < 10; i++) {
+        assert_true(take(WIO_PLACE_STORED, getpid()) < 5);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_environment_is_read),
+        cmocka_unit_test(places_are_handed_out_in_turn),
+        cmocka_unit_test(places_of_the_living_are_left_alone),
+        cmocka_unit_test(places_of_the_dead_are_not),
+        cmocka_unit_test(nothing_is_left_where_all_live),
+        cmocka_unit_test(events_of_a_chunk_are_counted),
+        cmocka_unit_test(definitions_have_a_bound),
+        cmocka_unit_test(the_disk_may_have_room_for_fewer),
+    };
+    (void)argc;
+    if (!wio_is_traced()) {
+        (void)setenv("WHYIO_MAX_SIZE", "1M", 1);
+        (void)setenv("WHYIO_KEEP", "last", 1);
+        return wio_run_traced(argv);
+    }
+    return WIO_RUN(tests);
+}
