@@ -2,6 +2,7 @@
 #include "tracer/exec.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/syscall.h>
 
 #include <whyio/event.h>
@@ -104,25 +105,25 @@ bool tracer_exec_done(struct tracer_session *session, struct tracer_thread *thre
 /* arg0 = flags, arg1 = the child's pid, which ties the two. A thread's number is its token. */
 static void after_clone(struct tracer_session *session, struct tracer_thread *thread)
 {
+    (void)session;
     const struct tracer_call *call = &thread->call;
     const int64_t child = call->result;
-    const bool is_thread = child > 0 && tracer_thread_find(session, (int32_t)child) != NULL &&
-                           tracer_thread_find(session, (int32_t)child)->process == thread->process;
     uint64_t flags = 0;
     if (call->number == SYS_clone) {
         flags = call->arg[1];
     } else if (call->number == SYS_clone3) {
         (void)tracer_memory_read(thread->tid, call->arg[1], &flags, sizeof(flags));
     }
+    const bool is_thread = (flags & CLONE_THREAD) != 0; /* it may have ended already */
     unsigned symbol = is_thread ? WIO_CALL_pthread_create : WIO_CALL_clone;
 #if defined(SYS_fork)
     symbol = call->number == SYS_fork ? WIO_CALL_fork : symbol;
     symbol = call->number == SYS_vfork ? WIO_CALL_vfork : symbol;
 #endif
     struct wio_ring_event event = tracer_event_of(thread, symbol);
-    event.offset = is_thread ? child : (int64_t)flags;
+    event.offset = !is_thread ? (int64_t)flags : child > 0 ? child : 0;
     event.size = is_thread || child <= 0 ? 0 : (uint64_t)child;
-    event.result = is_thread ? 0 : child;
+    event.result = is_thread && child > 0 ? 0 : child;
     wio_ring_put_event(&thread->stream, &event);
 }
 

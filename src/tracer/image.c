@@ -70,24 +70,32 @@ enum tracer_image_kind tracer_image_kind_of(int fd, const char *name)
 /* ---- rights -----------------------------------------------------------------------------------
  */
 
-/* The effective ids of the thread: fields 2 of the lines "Uid:" and "Gid:". */
-static bool read_ids(int32_t tid, unsigned *user_out, unsigned *group_out)
+/* The second number behind `key`: of user and group ids the effective one. */
+static bool read_effective(const char *status, const char *key, unsigned long *id_out)
+{
+    char *end = NULL;
+    const char *line = strstr(status, key);
+    if (line == NULL) {
+        return false;
+    }
+    (void)strtoul(line + strlen(key), &end, 10);
+    *id_out = strtoul(end, NULL, 10);
+    return true;
+}
+
+static bool read_ids(int32_t tid, unsigned long *user_out, unsigned long *group_out)
 {
     char text[4096];
-    unsigned real = 0;
     (void)tracer_proc_read(tid, "status", text, sizeof(text));
-    const char *user = strstr(text, "\nUid:");
-    const char *group = strstr(text, "\nGid:");
-    return user != NULL && group != NULL && sscanf(user, "\nUid: %u %u", &real, user_out) == 2 &&
-           sscanf(group, "\nGid: %u %u", &real, group_out) == 2;
+    return read_effective(text, "\nUid:", user_out) && read_effective(text, "\nGid:", group_out);
 }
 
 /* Where the ids are not known the answer is the careful one. */
 static bool file_gains_rights(int32_t tid, int fd)
 {
     struct stat st;
-    unsigned user = 0;
-    unsigned group = 0;
+    unsigned long user = 0;
+    unsigned long group = 0;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         return false;
     }
@@ -188,7 +196,7 @@ static void list_texts(const char *text, size_t bytes, const char **list, size_t
     list[used] = NULL;
 }
 
-#define ENVIRONMENT_BYTES (256 * 1024)
+#define ENVIRONMENT_BYTES ((size_t)256 * 1024)
 #define ENVIRONMENT_TEXTS 4096
 
 struct environment {
@@ -284,14 +292,16 @@ enum wio_status tracer_image_make_ring(const struct tracer_settings *settings,
 /* One line of /proc/PID/maps: "lo-hi r-xp offset dev inode   /path". */
 static void put_module(struct tracer_thread *thread, const char *line)
 {
-    unsigned long long lo = 0;
-    unsigned long long hi = 0;
-    unsigned long long offset = 0;
-    char rights[8] = "";
-    int name_at = 0;
-    if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &lo, &hi, rights, &offset, &name_at) == 4 &&
-        rights[2] == 'x' && name_at > 0 && line[name_at] == '/') {
-        wio_ring_put_module(&thread->stream, lo, hi, offset, line + name_at);
+    char *at = NULL;
+    const unsigned long long lo = strtoull(line, &at, 16);
+    if (*at != '-') {
+        return;
+    }
+    const unsigned long long hi = strtoull(at + 1, &at, 16);
+    const bool is_code = strnlen(at, 5) == 5 && at[3] == 'x';
+    const char *path = strchr(at, '/');
+    if (is_code && path != NULL) {
+        wio_ring_put_module(&thread->stream, lo, hi, strtoull(at + 5, NULL, 16), path);
     }
 }
 

@@ -247,8 +247,11 @@ static struct tracer_thread *adopt(struct tracer_session *session, int32_t tid,
         return thread;
     }
     const int32_t pid = tracer_proc_process_of(tid);
+    if (pid == 0) { /* it has ended before its parent told of it */
+        return NULL;
+    }
     const uint64_t *known = wio_map_get(&session->processes, (uint32_t)pid);
-    if (pid != 0 && known != NULL) {
+    if (known != NULL) {
         struct tracer_process *process = (struct tracer_process *)(uintptr_t)*known;
         thread = tracer_thread_add(session, process, tid);
         if (thread != NULL) {
@@ -259,7 +262,7 @@ static struct tracer_thread *adopt(struct tracer_session *session, int32_t tid,
     if (parent == NULL) {
         parent = thread_of(session, tracer_proc_birth(tid).ppid);
     }
-    struct tracer_process *process = tracer_process_add(session, pid != 0 ? pid : tid);
+    struct tracer_process *process = tracer_process_add(session, pid);
     if (process == NULL) {
         return NULL;
     }
@@ -364,7 +367,7 @@ static void on_stopped(struct tracer_session *session, int32_t tid, int status, 
         return;
     }
     struct tracer_thread *thread = adopt(session, tid, NULL);
-    if (thread == NULL) { /* memory is out: it goes on unrecorded */
+    if (thread == NULL) { /* it is gone; or memory is out, and it goes on unrecorded */
         (void)request(PTRACE_DETACH, tid, 0,
                       event == 0 && signal != SYSCALL_STOP ? (uintptr_t)signal : 0);
         return;
