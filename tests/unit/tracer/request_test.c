@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may ask the tracer, and what it answers: only a process that knows the secret. */
+/* Which process may ask the tracer, and what it answers: only one that knows the secret. */
 #include "support/unit.h"
 
 #include <errno.h>
