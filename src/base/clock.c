@@ -11,9 +11,6 @@
 #include "base/vdso.h"
 
 #define NS_PER_S 1000000000ull
-#define MOMENT_TRIES 3
-/* Two clocks that were read within so many ticks of each other belong together. */
-#define CLOSE_TICKS 512u
 
 typedef int clock_fn(clockid_t clock, struct timespec *now);
 
@@ -88,33 +85,6 @@ bool wio_clock_has_tsc(void)
 }
 
 #endif
-
-uint64_t wio_clock_ticks(bool is_tsc)
-{
-#if defined(__x86_64__)
-    if (is_tsc) {
-        return wio_clock_tsc();
-    }
-#endif
-    (void)is_tsc;
-    return wio_clock_mono_ns();
-}
-
-struct wio_clock_moment wio_clock_moment(bool is_tsc)
-{
-    uint64_t least = UINT64_MAX;
-    struct wio_clock_moment moment = {0};
-    for (int i = 0; i < MOMENT_TRIES && least > CLOSE_TICKS; i++) {
-        uint64_t before = wio_clock_ticks(is_tsc);
-        uint64_t mono_ns = wio_clock_mono_ns();
-        uint64_t took = wio_clock_ticks(is_tsc) - before;
-        if (took < least) {
-            least = took;
-            moment = (struct wio_clock_moment){.ticks = before + took / 2, .mono_ns = mono_ns};
-        }
-    }
-    return moment;
-}
 
 void wio_clock_sleep_ns(uint64_t ns)
 {
