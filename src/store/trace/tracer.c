@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/grow.h"
 #include "base/io.h"
 #include "store/trace/tracer_internal.h"
