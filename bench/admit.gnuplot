@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # By load: goodput, 99th percentile, queue. usage: gnuplot -e "data='FILE'; build='DIR'" admit.gnuplot
-names = "fifo as-shipped hint hint-heap drr tbf credit"
+names = "fifo as-shipped hint hint-heap drr tbf mclock credit"
 set terminal svg size 720,440
 set key outside
 set logscale x

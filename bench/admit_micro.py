@@ -29,7 +29,7 @@ def main():
     if not shutil.which("valgrind"):
         print("no valgrind here", file=sys.stderr)
         return 77
-    policies = sys.argv[2:] or ["fifo", "hint", "hint-heap", "credit", "drr", "tbf"]
+    policies = sys.argv[2:] or ["fifo", "hint", "hint-heap", "credit", "drr", "tbf", "mclock"]
     print("| policy | " + " | ".join(f"{what}, {queued}" for what, queued in COLUMNS) + " |")
     print("|---" * (len(COLUMNS) + 1) + "|")
     for policy in policies:

@@ -180,7 +180,7 @@ static struct wio_admit_settings settings_of(const struct sim *sim)
         [SIM_FIFO] = WIO_ADMIT_FIFO,     [SIM_SHIPPED] = WIO_ADMIT_HINT,
         [SIM_HINT] = WIO_ADMIT_HINT,     [SIM_HINT_HEAP] = WIO_ADMIT_HINT_HEAP,
         [SIM_DRR] = WIO_ADMIT_DRR,       [SIM_TBF] = WIO_ADMIT_TBF,
-        [SIM_CREDIT] = WIO_ADMIT_CREDIT,
+        [SIM_MCLOCK] = WIO_ADMIT_MCLOCK, [SIM_CREDIT] = WIO_ADMIT_CREDIT,
     };
     const struct sim_config *config = sim->config;
     struct wio_admit_settings settings = wio_admit_settings_default();
@@ -217,7 +217,7 @@ static void start_server(struct sim *sim)
     struct wio_admit_settings settings = settings_of(sim);
     sim_must(wio_admit_total_create(&settings, &WIO_ALLOC_HEAP, &sim->total, NULL), "total");
     sim_must(wio_admit_create(sim->total, &WIO_ALLOC_HEAP, &sim->shard, NULL), "shard");
-    if (sim->config->scheme == SIM_TBF) {
+    if (sim->config->scheme == SIM_TBF || sim->config->scheme == SIM_MCLOCK) {
         set_rules(sim);
     }
     for (uint32_t i = 0; i < sim->config->clients; i++) {
@@ -346,8 +346,8 @@ struct sim_config sim_default(enum sim_scheme scheme)
 
 const char *sim_scheme_name(enum sim_scheme scheme)
 {
-    static const char *const names[SIM_SCHEME_COUNT] = {"fifo", "as shipped", "hint",  "hint-heap",
-                                                        "drr",  "tbf",        "credit"};
+    static const char *const names[SIM_SCHEME_COUNT] = {"fifo", "as shipped", "hint",   "hint-heap",
+                                                        "drr",  "tbf",        "mclock", "credit"};
     return names[scheme];
 }
 

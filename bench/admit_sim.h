@@ -24,6 +24,7 @@ enum sim_scheme {
     SIM_HINT_HEAP,
     SIM_DRR,
     SIM_TBF,
+    SIM_MCLOCK,
     SIM_CREDIT,
     SIM_SCHEME_COUNT
 };

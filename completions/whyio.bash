@@ -37,7 +37,7 @@ _whyio_values()
         --mode) echo "causal think timed afap" ;;
         --cache) echo "auto drop keep" ;;
         --model) echo "kernel cawl naive" ;;
-        --policy | --store-policy) echo "credit drr tbf hint hint-heap fifo" ;;
+        --policy | --store-policy) echo "credit drr tbf mclock hint hint-heap fifo" ;;
         --tenants) echo "job uid client pool" ;;
         --log) echo "own sqlite" ;;
         --role) echo "all catalogue target" ;;

@@ -16,6 +16,7 @@ const struct wio_admit_policy *wio_admit_policy_of(enum wio_admit_kind kind)
         [WIO_ADMIT_CREDIT] = &wio_policy_credit,
         [WIO_ADMIT_DRR] = &wio_policy_drr,
         [WIO_ADMIT_TBF] = &wio_policy_tbf,
+        [WIO_ADMIT_MCLOCK] = &wio_policy_mclock,
     };
     return policies[kind];
 }
@@ -118,6 +119,11 @@ enum wio_status wio_admit_set_kind(struct wio_admit *shard, enum wio_admit_kind 
         }
     }
     return WIO_OK;
+}
+
+bool wio_admit_holds_back(const struct wio_admit *shard)
+{
+    return shard->policy->holds_back;
 }
 
 enum wio_admit_kind wio_admit_get_kind(const struct wio_admit *shard)

@@ -55,6 +55,7 @@ enum wio_admit_kind {
     WIO_ADMIT_CREDIT,    /* credits, fair queues, deadlines; the default */
     WIO_ADMIT_DRR,       /* fair queues and deadlines without credits */
     WIO_ADMIT_TBF,       /* token buckets by rules */
+    WIO_ADMIT_MCLOCK,    /* reservations, limits and weights by rules */
     WIO_ADMIT_KIND_COUNT
 };
 
@@ -191,8 +192,8 @@ struct wio_admit_grant {
 struct wio_admit_total;
 struct wio_admit;
 
-/* "fifo", "hint", "hint-heap", "credit", "drr", "tbf", and back: WIO_ADMIT_KIND_COUNT for another
- * name. Thread safe, as all functions without a shard. */
+/* "fifo", "hint", "hint-heap", "credit", "drr", "tbf", "mclock", and back: WIO_ADMIT_KIND_COUNT for
+ * another name. Thread safe, as all functions without a shard. */
 const char *wio_admit_kind_name(enum wio_admit_kind kind);
 enum wio_admit_kind wio_admit_kind_find(const char *name);
 /* "pool", "job", "uid", "client", and back: WIO_ADMIT_BY_COUNT for another name. */
@@ -246,6 +247,8 @@ void wio_admit_destroy(struct wio_admit *shard);
 WIO_MUST_CHECK enum wio_status wio_admit_set_kind(struct wio_admit *shard, enum wio_admit_kind kind,
                                                   uint64_t now_ns);
 enum wio_admit_kind wio_admit_get_kind(const struct wio_admit *shard);
+/* The policy may keep a request waiting although nothing else waits: it has rules. */
+bool wio_admit_holds_back(const struct wio_admit *shard);
 
 /* Share of a tenant beside others, 1 to 1000; 1 at first. The key as settings.tenant_by says: the
  * pool; or job, uid, client in key[0] and 0; a request without a job is its user's: 0 and uid + 1.

@@ -9,6 +9,7 @@
 #define NS_PER_S 1e9
 /* The longest debt of a bucket: one request of any size delays others by no more than this. */
 #define DEBT_MAX_NS 3.6e12
+#define WEIGHT_MAX 1000u
 
 static enum wio_status check(const struct wio_rule *list, uint32_t i, struct wio_error *err)
 {
@@ -19,6 +20,14 @@ static enum wio_status check(const struct wio_rule *list, uint32_t i, struct wio
         return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
                              "rule %u: expected rates of 0 or more and a burst of at most 3600 s",
                              rule->id);
+    }
+    bool is_less = rule->ops_per_s <= 0 || rule->reserve_per_s <= rule->ops_per_s;
+    if (!isfinite(rule->reserve_per_s) || rule->reserve_per_s < 0 || !is_less ||
+        rule->weight > WEIGHT_MAX) {
+        return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                             "rule %u: expected a reservation within the limit, and a weight of at "
+                             "most %u",
+                             rule->id, WEIGHT_MAX);
     }
     for (uint32_t other = 0; other < i; other++) {
         if (list[other].id == rule->id) {
@@ -41,17 +50,19 @@ static uint32_t find(const struct wio_rules *rules, uint32_t id)
 /* Buckets follow their ids to the new places. */
 static void keep_buckets(struct wio_rules *rules, const struct wio_rule *list, uint32_t count)
 {
-    uint64_t kept[WIO_RULES_MAX][2] = {{0}};
+    uint64_t kept[WIO_RULES_MAX][3] = {{0}};
     for (uint32_t i = 0; i < count; i++) {
         uint32_t old = find(rules, list[i].id);
         if (old < rules->count) {
             kept[i][0] = atomic_load(&rules->buckets[old].ops_ns);
             kept[i][1] = atomic_load(&rules->buckets[old].bytes_ns);
+            kept[i][2] = atomic_load(&rules->buckets[old].reserved_ns);
         }
     }
     for (uint32_t i = 0; i < count; i++) {
         atomic_store(&rules->buckets[i].ops_ns, kept[i][0]);
         atomic_store(&rules->buckets[i].bytes_ns, kept[i][1]);
+        atomic_store(&rules->buckets[i].reserved_ns, kept[i][2]);
     }
 }
 
@@ -159,5 +170,32 @@ bool wio_rules_take(struct wio_rules *rules, uint32_t i, uint64_t bytes, uint64_
     uint64_t full_ns = atomic_load(bucket);
     while (!atomic_compare_exchange_weak(bucket, &full_ns, filled_at(full_ns, cost_ns, now_ns))) {
     }
+    return true;
+}
+
+uint64_t wio_rules_reserved_ns(const struct wio_rules *rules, uint32_t i, uint64_t since_ns)
+{
+    uint64_t due_ns = atomic_load(&rules->buckets[i].reserved_ns);
+    if (rules->rules[i].reserve_per_s <= 0) {
+        return UINT64_MAX;
+    }
+    return due_ns > since_ns ? due_ns : since_ns;
+}
+
+bool wio_rules_take_reserved(struct wio_rules *rules, uint32_t i, uint64_t since_ns,
+                             uint64_t now_ns)
+{
+    _Atomic uint64_t *bucket = &rules->buckets[i].reserved_ns;
+    uint64_t due_ns = atomic_load(bucket);
+    if (rules->rules[i].reserve_per_s <= 0) {
+        return false;
+    }
+    double each_ns = fmin(NS_PER_S / rules->rules[i].reserve_per_s, DEBT_MAX_NS);
+    do {
+        if (due_ns > now_ns || since_ns > now_ns) {
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak(
+        bucket, &due_ns, (due_ns > since_ns ? due_ns : since_ns) + (uint64_t)each_ns));
     return true;
 }

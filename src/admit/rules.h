@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules of policy tbf, and their token buckets. The first rule that matches a request counts; what
- * matches none is not limited. A bucket is one number, the time at which it is full again (the
- * generic cell rate algorithm, ITU-T I.371), so that shards of several threads share it without a
- * lock: a rule holds for all shards of a total together.
+ * Rules of policies tbf and mclock, and their token buckets. The first rule that matches a request
+ * counts; what matches none is not limited. A bucket is one number, the time at which it is full
+ * again (the generic cell rate algorithm, ITU-T I.371), so that shards of several threads share it
+ * without a lock: a rule holds for all shards of a total together.
  */
 #ifndef WIO_ADMIT_RULES_H
 #define WIO_ADMIT_RULES_H
@@ -26,12 +26,16 @@ struct wio_rule {
     double ops_per_s;   /* 0: no limit */
     double bytes_per_s; /* 0: no limit */
     double burst_s;     /* seconds of the rate that may pass at once after a rest, > 0 */
+    /* Of mclock alone: */
+    double reserve_per_s; /* operations that are served before all others; 0: none */
+    uint32_t weight;      /* of what is left, 1 to 1000; 0: as 1 */
 };
 
 /* Buckets of one rule: theoretical arrival times in nanoseconds. */
 struct wio_rule_bucket {
     _Atomic uint64_t ops_ns;
     _Atomic uint64_t bytes_ns;
+    _Atomic uint64_t reserved_ns; /* when the next operation of the reservation is due */
 };
 
 struct wio_rules {
@@ -53,6 +57,13 @@ uint64_t wio_rules_when_ns(const struct wio_rules *rules, uint32_t i, uint64_t n
 
 /* A request passes: take its tokens. false: another shard was first, nothing was taken. */
 bool wio_rules_take(struct wio_rules *rules, uint32_t i, uint64_t bytes, uint64_t now_ns);
+
+/* When an operation that came at `since_ns` is due by the reservation; UINT64_MAX: there is none.
+ */
+uint64_t wio_rules_reserved_ns(const struct wio_rules *rules, uint32_t i, uint64_t since_ns);
+/* It is served by it. false: it is not due. */
+bool wio_rules_take_reserved(struct wio_rules *rules, uint32_t i, uint64_t since_ns,
+                             uint64_t now_ns);
 
 /* Nanoseconds of the rule's rates that an operation of `bytes` takes: the slower of both. */
 double wio_rules_cost_ns(const struct wio_rule *rule, uint64_t bytes);

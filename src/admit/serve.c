@@ -209,7 +209,7 @@ enum wio_status wio_admit_done(struct wio_admit *shard, uint64_t handle,
 static bool is_idle(const struct wio_admit *shard)
 {
     return shard->queued == 0 && shard->in_flight == 0 && shard->must_queued == 0 &&
-           shard->kind != WIO_ADMIT_TBF && wio_admit_wake_ns(shard) == WIO_ADMIT_NEVER;
+           !shard->policy->holds_back && wio_admit_wake_ns(shard) == WIO_ADMIT_NEVER;
 }
 
 static void count_passed(struct wio_admit_counts *counts, uint64_t bytes, bool is_must)

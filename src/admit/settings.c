@@ -12,8 +12,8 @@
 #define SQLITE_CACHE_BYTES (2 * MIB)
 #define SQLITE_INDEX_BYTES 8
 
-static const char *const kinds[WIO_ADMIT_KIND_COUNT] = {"fifo",   "hint", "hint-heap",
-                                                        "credit", "drr",  "tbf"};
+static const char *const kinds[WIO_ADMIT_KIND_COUNT] = {"fifo", "hint", "hint-heap", "credit",
+                                                        "drr",  "tbf",  "mclock"};
 static const char *const tenants[WIO_ADMIT_BY_COUNT] = {"pool", "job", "uid", "client"};
 
 static unsigned find(const char *const *names, unsigned count, const char *name)

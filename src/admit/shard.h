@@ -34,6 +34,7 @@ struct wio_arrival {
 
 struct wio_admit_policy {
     bool drops_expired;
+    bool holds_back; /* it may keep a request waiting although nothing else waits */
     /* State of the policy, in shard->state. */
     enum wio_status (*open)(struct wio_admit *shard);
     void (*close)(struct wio_admit *shard);
@@ -95,6 +96,7 @@ extern const struct wio_admit_policy wio_policy_hint_heap;
 extern const struct wio_admit_policy wio_policy_credit;
 extern const struct wio_admit_policy wio_policy_drr;
 extern const struct wio_admit_policy wio_policy_tbf;
+extern const struct wio_admit_policy wio_policy_mclock;
 
 /* Predicted time in the queue of a request that comes now. */
 static inline uint64_t wio_shard_wait_ns(const struct wio_admit *shard)

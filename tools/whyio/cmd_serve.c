@@ -78,7 +78,8 @@ static const struct argp_option options[] = {
     {"trace-max", OPTION_TRACE_MAX, "SIZE", 0,
      "Keep at most SIZE of the trace; the oldest goes (default: 1G)", 0},
     {"policy", OPTION_POLICY, "NAME", 0,
-     "Order and refusal of requests under load: credit (default), drr, tbf, hint, hint-heap or "
+     "Order and refusal of requests under load: credit (default), drr, tbf, mclock, hint, "
+     "hint-heap or "
      "fifo",
      0},
     {"policy-file", OPTION_POLICY_FILE, "FILE", 0,
@@ -130,7 +131,8 @@ static error_t parse_policy(struct serve_args *args, const char *text, struct ar
 {
     args->config.policy = wio_admit_kind_find(text);
     if (args->config.policy == WIO_ADMIT_KIND_COUNT) {
-        argp_error(state, "--policy=%s: expected credit, drr, tbf, hint, hint-heap or fifo", text);
+        argp_error(state, "--policy=%s: expected credit, drr, tbf, mclock, hint, hint-heap or fifo",
+                   text);
     }
     return 0;
 }

@@ -85,8 +85,8 @@ static const struct argp_option options[] = {
     {"set", OPTION_SET, "KEY=VALUE,..", 0,
      "A prediction for each VALUE of a number of HOST.json, one row each", 0},
     {"store-policy", OPTION_STORE_POLICY, "NAME", 0,
-     "Order and refusal of requests at a store of HOST.json: credit (default), drr, tbf, hint, "
-     "hint-heap or fifo",
+     "Order and refusal of requests at a store of HOST.json: credit (default), drr, tbf, mclock, "
+     "hint, hint-heap or fifo",
      0},
     {"max-memory", OPTION_MEMORY, "SIZE", 0,
      "Simulate no more than fits into SIZE of memory (default 4G)", 0},
@@ -147,7 +147,8 @@ static void parse_store_policy(struct predict_options *args, const char *text,
 {
     args->params.store_policy = wio_admit_kind_find(text);
     if (args->params.store_policy == WIO_ADMIT_KIND_COUNT) {
-        argp_error(state, "--store-policy=%s: expected credit, drr, tbf, hint, hint-heap or fifo",
+        argp_error(state,
+                   "--store-policy=%s: expected credit, drr, tbf, mclock, hint, hint-heap or fifo",
                    text);
     }
 }

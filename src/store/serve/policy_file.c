@@ -10,9 +10,10 @@
 #include "store/messages.h"
 #include "store/session/intake.h"
 
-enum { LINE_BYTES = 512, WORDS = 8 };
+enum { LINE_BYTES = 512, WORDS = 9 };
 
 #define BURST_S 0.1
+#define SHARE_MAX 1000u
 
 struct policy_line {
     char text[LINE_BYTES];
@@ -131,6 +132,12 @@ static bool parse_part(const char *word, struct wio_rule *rule)
     if ((value = value_of(word, "bytes")) != NULL) {
         return parse_bytes(value, &rule->bytes_per_s);
     }
+    if ((value = value_of(word, "reserve")) != NULL) {
+        return parse_rate(value, &rule->reserve_per_s);
+    }
+    if ((value = value_of(word, "share")) != NULL) {
+        return parse_u32(value, &rule->weight) && rule->weight >= 1 && rule->weight <= SHARE_MAX;
+    }
     value = value_of(word, "burst");
     return value != NULL && parse_rate(value, &rule->burst_s);
 }
@@ -145,11 +152,15 @@ static enum wio_status parse_rule(const struct policy_line *line, struct serve_p
     for (unsigned i = 1; i < line->count; i++) {
         if (!parse_part(line->words[i], &rule)) {
             return wrong(line, "rule with job=NAME, uid=N, op=NAME, ops=RATE, bytes=SIZE, "
-                               "burst=SECONDS");
+                               "burst=SECONDS, reserve=RATE, share=N");
         }
     }
-    if (rule.ops_per_s <= 0 && rule.bytes_per_s <= 0) {
-        return wrong(line, "a rule with ops=RATE or bytes=SIZE a second");
+    if (rule.ops_per_s <= 0 && rule.bytes_per_s <= 0 && rule.reserve_per_s <= 0 &&
+        rule.weight == 0) {
+        return wrong(line, "a rule with ops=RATE or bytes=SIZE a second, reserve=RATE or share=N");
+    }
+    if (rule.ops_per_s > 0 && rule.reserve_per_s > rule.ops_per_s) {
+        return wrong(line, "no more reserved than ops=RATE lets pass");
     }
     if (policy->rule_count == WIO_RULES_MAX) {
         return wrong(line, "no more than 256 rules");
@@ -200,7 +211,7 @@ static enum wio_status parse_kind(const struct policy_line *line, struct serve_p
     enum wio_admit_kind kind =
         line->count == 2 ? wio_admit_kind_find(line->words[1]) : WIO_ADMIT_KIND_COUNT;
     if (kind == WIO_ADMIT_KIND_COUNT) {
-        return wrong(line, "policy fifo, hint, hint-heap, credit, drr or tbf");
+        return wrong(line, "policy fifo, hint, hint-heap, credit, drr, tbf or mclock");
     }
     policy->kind = kind;
     return WIO_OK;

@@ -361,13 +361,13 @@ static bool passes(struct wio_intake *intake, const struct wio_intake_client *cl
                           is_must(request->op));
 }
 
-/* What must not be refused comes out before all others; of policy tbf alone what comes into an
+/* What must not be refused comes out before all others; of policies with rules what comes into an
  * empty queue may have to wait. */
 static bool may_serve_now(struct wio_intake *intake, const struct wio_store_request *request,
                           uint64_t now_ns)
 {
     return is_must(request->op) ||
-           (!is_behind(intake, now_ns) && wio_admit_get_kind(intake->shard) != WIO_ADMIT_TBF);
+           (!is_behind(intake, now_ns) && !wio_admit_holds_back(intake->shard));
 }
 
 static bool come_in(struct wio_intake *intake, struct wio_intake_client *client,

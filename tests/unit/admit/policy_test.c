@@ -317,6 +317,133 @@ static void rules_hold_and_change(void **state)
     server_stop(&server);
 }
 
+/* ---- mclock -------------------------------------------------------------------------------- */
+
+enum { MCLOCK_JOBS = 4 };
+
+static struct wio_rule rule_of(uint32_t job, double reserve, double most, uint32_t weight)
+{
+    return (struct wio_rule){.id = job,
+                             .job = job,
+                             .uid = WIO_RULE_ANY,
+                             .operation = WIO_RULE_ANY,
+                             .ops_per_s = most,
+                             .burst_s = 0.002,
+                             .reserve_per_s = reserve,
+                             .weight = weight};
+}
+
+/* Each job has always something in the queue, of `present`; requests take 100 us, so that the
+ * server can do 10,000 a second. How many of each were served in `ns`. */
+static void keep_busy(struct server *server, const bool present[MCLOCK_JOBS], uint64_t ns,
+                      unsigned served_out[MCLOCK_JOBS])
+{
+    const uint64_t end_ns = server->now_ns + ns;
+    uint32_t client = server_join(server, 1, WIO_ADMIT_FEATURES);
+    unsigned waiting[MCLOCK_JOBS] = {0};
+    memset(served_out, 0, MCLOCK_JOBS * sizeof(*served_out));
+    while (server->now_ns < end_ns) {
+        for (unsigned job = 0; job < MCLOCK_JOBS; job++) {
+            struct wio_admit_request request = server_request(client, job);
+            request.job = job + 1;
+            while (present[job] && waiting[job] < 4 && server_ask(server, &request)) {
+                waiting[job]++;
+            }
+        }
+        uint64_t job = server_serve(server, 100000);
+        if (job == UINT64_MAX) {
+            uint64_t wake_ns = wio_admit_wake_ns(server->shard);
+            server->now_ns = wake_ns < end_ns ? wake_ns : end_ns;
+            continue;
+        }
+        served_out[job]++;
+        waiting[job]--;
+    }
+    for (unsigned left = 0; left < MCLOCK_JOBS; left++) { /* for the next time */
+        while (waiting[left] > 0) {
+            uint64_t job = server_serve(server, 1000);
+            waiting[left] -= job == left;
+            if (job == UINT64_MAX) {
+                server->now_ns = wio_admit_wake_ns(server->shard);
+            } else if (job != left) {
+                waiting[job]--;
+            }
+        }
+    }
+    wio_admit_leave(server->shard, client);
+}
+
+static const bool all_of_them[MCLOCK_JOBS] = {true, true, true, true};
+
+/* 10,000 a second: job 1 has 6,000 reserved, job 2 no more than 1,000, and what is left goes to
+ * jobs 3 and 4 as one to three. */
+static void mclock_reserves_limits_and_shares(void **state)
+{
+    (void)state;
+    struct server server = begin(WIO_ADMIT_MCLOCK);
+    struct wio_error err = WIO_ERROR_INIT;
+    unsigned served[MCLOCK_JOBS];
+    const struct wio_rule rules[] = {rule_of(1, 6000, 6000, 1), rule_of(2, 0, 1000, 1000),
+                                     rule_of(3, 0, 0, 1), rule_of(4, 0, 0, 3)};
+    assert_ok(wio_admit_set_rules(server.total, rules, MCLOCK_JOBS, &err), &err);
+    keep_busy(&server, all_of_them, 1000 * MS, served);
+    assert_in_range(served[0], 5900, 6100);
+    assert_in_range(served[1], 950, 1010);
+    assert_in_range(served[2], 700, 800); /* of 3,000 */
+    assert_in_range(served[3], 2150, 2350);
+    server_stop(&server);
+}
+
+/* A reservation is no limit, and what it served counts for the weight, too: with equal weights all
+ * have the same, where that is more than what is reserved. */
+static void mclock_gives_no_more_than_the_share_twice(void **state)
+{
+    (void)state;
+    struct server server = begin(WIO_ADMIT_MCLOCK);
+    struct wio_error err = WIO_ERROR_INIT;
+    unsigned served[MCLOCK_JOBS];
+    const struct wio_rule rules[] = {rule_of(1, 2000, 0, 1)};
+    assert_ok(wio_admit_set_rules(server.total, rules, 1, &err), &err);
+    const bool two[MCLOCK_JOBS] = {true, true, false, false};
+    keep_busy(&server, two, 1000 * MS, served);
+    assert_in_range(served[0], 4900, 5100);
+    assert_in_range(served[1], 4900, 5100);
+    server_stop(&server);
+}
+
+/* A job that was idle takes its share from then on, and none of before. */
+static void mclock_keeps_nothing_for_the_idle(void **state)
+{
+    (void)state;
+    struct server server = begin(WIO_ADMIT_MCLOCK);
+    struct wio_error err = WIO_ERROR_INIT;
+    unsigned served[MCLOCK_JOBS];
+    const struct wio_rule rules[] = {rule_of(3, 0, 0, 1), rule_of(4, 0, 0, 1)};
+    assert_ok(wio_admit_set_rules(server.total, rules, 2, &err), &err);
+    const bool one[MCLOCK_JOBS] = {false, false, true, false};
+    const bool both[MCLOCK_JOBS] = {false, false, true, true};
+    keep_busy(&server, one, 1000 * MS, served);
+    assert_in_range(served[2], 9900, 10001);
+    keep_busy(&server, both, 100 * MS, served);
+    assert_in_range(served[2], 480, 520);
+    assert_in_range(served[3], 480, 520);
+    server_stop(&server);
+}
+
+static void reservations_are_checked(void **state)
+{
+    (void)state;
+    struct server server = begin(WIO_ADMIT_MCLOCK);
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_rule rule = rule_of(1, 100, 99, 1);
+    assert_status(wio_admit_set_rules(server.total, &rule, 1, &err), WIO_ERR_USAGE, &err);
+    rule = rule_of(1, -1, 0, 1);
+    assert_status(wio_admit_set_rules(server.total, &rule, 1, &err), WIO_ERR_USAGE, &err);
+    rule = rule_of(1, 0, 0, 1001);
+    assert_status(wio_admit_set_rules(server.total, &rule, 1, &err), WIO_ERR_USAGE, &err);
+    server_stop(&server);
+}
+
 static void clocks_that_go_back_do_no_harm(void **state)
 {
     (void)state;
@@ -353,6 +480,10 @@ int main(void)
         cmocka_unit_test(what_must_not_be_refused_is_not),
         cmocka_unit_test(the_policy_changes_live),
         cmocka_unit_test(rules_hold_and_change),
+        cmocka_unit_test(mclock_reserves_limits_and_shares),
+        cmocka_unit_test(mclock_gives_no_more_than_the_share_twice),
+        cmocka_unit_test(mclock_keeps_nothing_for_the_idle),
+        cmocka_unit_test(reservations_are_checked),
         cmocka_unit_test(clocks_that_go_back_do_no_harm),
     };
     return WIO_RUN(tests);

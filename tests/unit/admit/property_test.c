@@ -169,7 +169,15 @@ static void run(enum wio_admit_kind kind, uint64_t seed, bool changes)
     for (unsigned i = 0; i < CLIENTS; i++) {
         world.clients[i] = server_join(&world.server, i, i % 3 == 0 ? 0 : WIO_ADMIT_FEATURES);
     }
-    struct wio_rule rule = {1, 2, WIO_RULE_ANY, WIO_RULE_ANY, 20000, 1e12, 0.001};
+    struct wio_rule rule = {.id = 1,
+                            .job = 2,
+                            .uid = WIO_RULE_ANY,
+                            .operation = WIO_RULE_ANY,
+                            .ops_per_s = 20000,
+                            .bytes_per_s = 1e12,
+                            .burst_s = 0.001,
+                            .reserve_per_s = 5000,
+                            .weight = 3};
     assert_int_equal(wio_admit_set_rules(world.server.total, &rule, 1, NULL), WIO_OK);
     for (unsigned i = 0; i < 3 * COOKIES; i++) {
         step(&world);

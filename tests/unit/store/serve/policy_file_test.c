@@ -42,6 +42,23 @@ static void reads_policy_rules_and_weights(void **state)
     assert_int_equal(policy.weights[1].key[1], 8);
 }
 
+static void reads_reservations_and_shares(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("policy mclock\n"
+                           "rule job=climate op=open ops=2000 reserve=500 share=3\n"
+                           "rule uid=7 share=2\n",
+                           WIO_ADMIT_BY_JOB),
+                     WIO_OK);
+    assert_int_equal(policy.kind, WIO_ADMIT_MCLOCK);
+    assert_int_equal(policy.rule_count, 2);
+    assert_true(policy.rules[0].reserve_per_s == 500);
+    assert_int_equal(policy.rules[0].weight, 3);
+    assert_int_equal(policy.rules[0].operation, wio_intake_operation(WIO_STORE_OPEN));
+    assert_int_equal(policy.rules[1].weight, 2);
+    assert_true(policy.rules[1].ops_per_s == 0);
+}
+
 static void nothing_is_the_policy_as_it_was(void **state)
 {
     (void)state;
@@ -59,7 +76,8 @@ static void says_which_line_is_wrong(void **state)
         "\nweight job=a 0", "\nweight job=a 1001", "\nweight gid=1 1",
         "\nlimit 3",        "\nrule job= ops=1",   "\nrule a b c d e f g h i",
         "\npolicy",         "\nrule burst=1 ops=", "\nweight job=a",
-        "\nrule bytes=-1"};
+        "\nrule bytes=-1",  "\nrule share=0",      "\nrule share=1001",
+        "\nrule reserve=0", "\nrule job=a",        "\nrule ops=5 reserve=6"};
     assert_int_equal(parse("policy hint", WIO_ADMIT_BY_JOB), WIO_OK);
     for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         assert_int_equal(parse(texts[i], WIO_ADMIT_BY_JOB), WIO_ERR_FORMAT);
@@ -82,6 +100,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_policy_rules_and_weights),
+        cmocka_unit_test(reads_reservations_and_shares),
         cmocka_unit_test(nothing_is_the_policy_as_it_was),
         cmocka_unit_test(says_which_line_is_wrong),
     };
