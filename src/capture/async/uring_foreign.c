@@ -75,7 +75,7 @@ static uint32_t requests_of(int fd)
 static bool is_inherited(int fd, uint64_t inode)
 {
     char name[64];
-    struct stat st;
+    struct stat st = {0};
     struct wio_fmt fmt = wio_fmt_of(name, sizeof(name));
     wio_fmt_str(&fmt, "/proc/");
     wio_fmt_i64(&fmt, raw_getppid());
@@ -99,7 +99,7 @@ static struct counted *counted_of(uint64_t inode)
 
 static void count_ring(int fd)
 {
-    struct stat st;
+    struct stat st = {0};
     if (cap_uring_is_known(fd) || raw_fstat(fd, &st) < 0 || is_inherited(fd, st.st_ino)) {
         return;
     }
@@ -113,7 +113,7 @@ static void count_ring(int fd)
  * long. False: not open. */
 static bool look_at(int fd)
 {
-    struct stat st;
+    struct stat st = {0};
     if (raw_fstat(fd, &st) < 0) {
         return false;
     }
