@@ -343,7 +343,7 @@ class Segment(Frame):
             while record:
                 tag = record.varint()
                 value = record.text()
-                fields[tag] = value if 7 <= tag <= 11 else Cursor(value).svarint()
+                fields[tag] = value if 7 <= tag <= 11 or tag == 258 else Cursor(value).svarint()
             self.processes.append(fields)
 
     def read_streams(self, cursor):

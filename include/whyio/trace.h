@@ -34,6 +34,14 @@ WIO_BEGIN_DECLS
 struct wio_trace;
 struct wio_cursor;
 
+/* A descriptor that was open when the first event that is left of a process image began
+ * (record --keep=last), and is used by one of them. */
+struct wio_open_fd {
+    int32_t fd;
+    uint32_t path; /* string id: of the trace; for a segment that is written, of the segment */
+    int32_t flags; /* of open(2) */
+};
+
 struct wio_process_info {
     int32_t pid;
     int32_t ppid;
@@ -57,6 +65,8 @@ struct wio_process_info {
     bool is_expected;       /* a process of the trace waited for its end, or sent its signal */
     uint64_t evicted; /* of the dropped events: those from its begin, as the last ones were kept
                          (record --keep=last) */
+    uint32_t opened_count;
+    const struct wio_open_fd *opened; /* opened_count descriptors, whose open is not in the trace */
 };
 
 struct wio_stream_info {

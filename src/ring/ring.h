@@ -106,6 +106,8 @@ enum wio_slot_kind {
     WIO_SLOT_COMPLETION = 8, /* struct wio_slot_completion */
     WIO_SLOT_EVENT_RUN = 9,  /* struct wio_slot_event: several equal events (FORMAT.md R-EVENT-5) */
     WIO_SLOT_CPU = 10,       /* struct wio_slot_cpu */
+    WIO_SLOT_OPENED =
+        11, /* struct wio_slot_text: id = path, base = descriptor, lo = flags of open */
 };
 
 /* The most events that one EVENT_RUN stands for. */

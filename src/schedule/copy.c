@@ -25,6 +25,7 @@ static enum wio_status copy_processes(struct copy *copy)
         /* those are times of the program's run: how long this one took its operations say */
         process.start_ns = 0;
         process.end_ns = 0;
+        process.opened_count = 0; /* with string ids of the trace */
         WIO_TRY(wio_segment_process(copy->segment, &process, &index, copy->err));
     }
     for (uint32_t i = 0; i < wio_trace_stream_count(copy->trace); i++) {

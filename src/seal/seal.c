@@ -25,6 +25,8 @@ static void work_fini(struct wio_seal_work *work)
     free(work->completions);
     wio_map_fini(&work->streams);
     wio_map_fini(&work->vfork);
+    wio_map_fini(&work->used);
+    free(work->opened);
     free(work->chunk);
 }
 
@@ -156,6 +158,7 @@ static enum wio_status take_ring(struct wio_seal *seal, struct wio_seal_ring *ri
         ring->start_ns = wio_seal_time(seal, ring, ring->header.start_mono_ns);
         status = wio_seal_process(seal, ring, &work, &fault);
         status = status == WIO_OK ? wio_seal_events(seal, ring, &work, &fault) : status;
+        status = status == WIO_OK ? wio_seal_find_opened(seal, ring, &work) : status;
         if (work.lost > 0) {
             (void)wio_error_set(&fault, WIO_ERR_FORMAT, ring->path, WIO_ERROR_NO_OFFSET,
                                 "%llu records are damaged", (unsigned long long)work.lost);

@@ -70,6 +70,8 @@ struct wio_seal_ring {
     struct wio_seal_def *defs;
     uint32_t def_count;
     uint32_t def_capacity;
+    struct wio_map opened;     /* path id -> flags of its open: R-BOUND-5 */
+    struct wio_map kept_opens; /* path id: the event of its open is there */
     struct wio_blob text;
     struct wio_blob exe;
     struct wio_blob argv;
@@ -107,8 +109,12 @@ struct wio_seal_work {
     struct wio_map vfork;   /* pid -> process that shares this ring */
     uint64_t dropped;       /* sum of the writers' own counts */
     uint64_t lost;          /* records that are damaged */
-    uint64_t evicted;       /* events that were overwritten, as the writers' chunks tell */
-    uint64_t last_ns;       /* end of the last event */
+    struct wio_map used;    /* (descriptor, path id): events name them, where the last are kept */
+    struct wio_open_fd *opened;
+    uint32_t opened_count;
+    uint32_t opened_capacity;
+    uint64_t evicted; /* events that were overwritten, as the writers' chunks tell */
+    uint64_t last_ns; /* end of the last event */
     struct wio_ring_chunk *chunk;
 };
 
@@ -276,6 +282,16 @@ void wio_seal_remove_bounds(const struct wio_ring_dir *dir);
 /* What a ring that is sealed says of the bound of its recording. */
 void wio_seal_note_bound(struct wio_seal *seal, const struct wio_seal_ring *ring);
 WIO_MUST_CHECK enum wio_status wio_seal_put_bound(struct wio_seal *seal, struct wio_error *err);
+
+/* seal_opened.c */
+/* A record of a ring with a bound: what it says of descriptors. First reading. */
+WIO_MUST_CHECK enum wio_status wio_seal_note_fds(struct wio_seal_ring *ring,
+                                                 struct wio_seal_work *work,
+                                                 const union wio_slot *slot);
+/* R-BOUND-5: descriptors that events use and whose open was overwritten, into work->opened. After
+ * the first reading. */
+WIO_MUST_CHECK enum wio_status
+wio_seal_find_opened(struct wio_seal *seal, struct wio_seal_ring *ring, struct wio_seal_work *work);
 
 /* seal_live.c: count what is left out because its process still runs. */
 void wio_seal_count_live(struct wio_seal *seal);

@@ -204,6 +204,8 @@ static enum wio_status describe(struct wio_seal *seal, struct wio_seal_ring *rin
         .cwd = (const char *)texts->cwd.data,
         .dropped = dropped + work->lost + evicted,
         .evicted = evicted,
+        .opened = work->opened,
+        .opened_count = work->opened_count,
         .unseen_count = WIO_UNSEEN_COUNT,
         .unseen = header->unseen,
     };
@@ -266,6 +268,7 @@ enum wio_status wio_seal_vfork_child(struct wio_seal *seal, struct wio_seal_ring
     info.end_ns = info.start_ns;
     info.dropped = 0;
     info.evicted = 0;
+    info.opened_count = 0;
     info.unseen_count = 0;
     info.end = WIO_END_EXEC; /* all that such a child can do, besides _exit */
     info.end_status = 0;

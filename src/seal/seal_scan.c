@@ -37,6 +37,9 @@ static enum wio_status add_meta(struct wio_seal_ring *ring, const union wio_slot
 static enum wio_status add_record(struct wio_seal *seal, struct wio_seal_ring *ring,
                                   struct wio_seal_work *work, const union wio_slot *slot)
 {
+    if (ring->header.keep == WIO_BOUND_LAST) {
+        WIO_TRY(wio_seal_note_fds(ring, work, slot));
+    }
     switch (slot->any.kind) {
     case WIO_SLOT_STRING:
         return wio_seal_define(ring, slot);

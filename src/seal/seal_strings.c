@@ -48,6 +48,8 @@ static struct wio_seal_def *def_of(const struct wio_seal_ring *ring, uint32_t id
 void wio_seal_forget_defs(struct wio_seal_ring *ring)
 {
     wio_map_fini(&ring->def_index);
+    wio_map_fini(&ring->opened);
+    wio_map_fini(&ring->kept_opens);
     free(ring->def_places);
     ring->def_places = NULL;
     ring->def_room = 0;

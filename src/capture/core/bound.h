@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "capture/core/attributes.h"
+#include "capture/core/state.h"
 #include "ring/bound.h"
 
 /* A definition has so many bytes at most: FORMAT.md#ring-strings */
@@ -61,6 +62,9 @@ void cap_bound_settle(const struct cap_bound_place *place, enum wio_place_kind k
                       int32_t pid) CAP_HIDDEN;
 /* Events in a chunk of this process. */
 uint32_t cap_bound_count(const struct wio_chunk_header *chunk) CAP_HIDDEN;
+/* The last events are kept: a descriptor was opened. Its flags stay known when that event is gone.
+ */
+void cap_bound_opened(struct cap_thread *self, int fd, uint32_t path, int open_flags) CAP_HIDDEN;
 /* Room for a definition of so many bytes: false where all definitions take as much as the events
  * may. */
 bool cap_bound_take_text(uint64_t bytes) CAP_HIDDEN;

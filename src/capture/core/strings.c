@@ -149,6 +149,13 @@ bool cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, 
     return put_text(self, head, first, first_bytes, second, second_bytes);
 }
 
+void cap_bound_opened(struct cap_thread *self, int fd, uint32_t path, int open_flags)
+{
+    const struct wio_slot_text head = {
+        .kind = WIO_SLOT_OPENED, .id = path, .base = (uint32_t)fd, .lo = (uint32_t)open_flags};
+    (void)cap_text_record(self, &head, "", 0, NULL, 0);
+}
+
 CAP_WARM uint32_t cap_string_below(struct cap_thread *self, uint32_t base, const char *text,
                                    size_t bytes)
 {

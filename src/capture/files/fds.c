@@ -5,6 +5,7 @@
 #include <sys/statfs.h>
 
 #include "base/fmt.h"
+#include "capture/core/bound.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 #include "capture/files/fd_number.h"
@@ -124,6 +125,9 @@ void cap_fd_set(int fd, uint32_t path, int open_flags)
                      CAP_FD_KNOWN | ((open_flags & O_APPEND) != 0 ? CAP_FD_APPEND : 0u) |
                          ((open_flags & O_CLOEXEC) != 0 ? CAP_FD_CLOEXEC : 0u),
                      __ATOMIC_RELEASE);
+    if (CAP_UNLIKELY(cap_bound_keeps_last())) {
+        cap_bound_opened(cap_self, fd, path, open_flags);
+    }
 }
 
 void cap_fd_set_mpi(int fd, bool is_side)

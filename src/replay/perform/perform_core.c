@@ -40,6 +40,22 @@ struct rp_fd *rp_fd_find(struct rp_worker *worker, const struct wio_event *event
     return rp_fd_real(entry) >= 0 ? entry : NULL;
 }
 
+/* What of the flags of an open still counts when the file is there. */
+#define LASTING_FLAGS (O_APPEND | O_DIRECT | O_SYNC | O_DSYNC | O_NOATIME)
+
+/* Those of the open that the recorder has overwritten (record --keep=last). */
+static int lasting_flags(const struct rp_worker *worker, int64_t number, uint32_t string)
+{
+    const struct wio_process_info *info =
+        wio_trace_process(worker->run->trace, worker->process->image);
+    for (uint32_t i = 0; info != NULL && i < info->opened_count; i++) {
+        if (info->opened[i].fd == number && info->opened[i].path == string) {
+            return info->opened[i].flags & LASTING_FLAGS;
+        }
+    }
+    return 0;
+}
+
 /* No operation of the trace opened it: it was there when the recording began. */
 static struct rp_fd *adopt(struct rp_worker *worker, const struct wio_event *event, int64_t number,
                            uint32_t string)
@@ -50,9 +66,10 @@ static struct rp_fd *adopt(struct rp_worker *worker, const struct wio_event *eve
     }
     const char *path = wio_trace_string(worker->run->trace, string, NULL);
     const struct rp_root *root = worker->run->root;
-    int fd = rp_root_openat(root, path, O_RDWR | O_NONBLOCK, 0);
+    const int flags = lasting_flags(worker, number, string) | O_NONBLOCK;
+    int fd = rp_root_openat(root, path, O_RDWR | flags, 0);
     if (fd < 0 && (errno == EISDIR || errno == EACCES)) {
-        fd = rp_root_openat(root, path, O_RDONLY | O_NONBLOCK, 0);
+        fd = rp_root_openat(root, path, O_RDONLY | flags, 0);
     }
     if (fd < 0) {
         return NULL;

@@ -248,8 +248,9 @@ static enum wio_status write_tables(struct merge_writer *writer)
     const struct wio_trace *trace = writer->merge->runs[0].trace;
     uint32_t index;
     for (uint32_t i = 0; i < wio_trace_process_count(trace); i++) {
-        WIO_TRY(
-            wio_segment_process(writer->segment, wio_trace_process(trace, i), &index, writer->err));
+        struct wio_process_info process = *wio_trace_process(trace, i);
+        process.opened_count = 0; /* runs that are merged have all their events */
+        WIO_TRY(wio_segment_process(writer->segment, &process, &index, writer->err));
     }
     for (uint32_t s = 0; s < wio_trace_stream_count(trace); s++) {
         const struct wio_stream_info *stream = wio_trace_stream(trace, s);

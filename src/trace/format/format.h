@@ -88,6 +88,7 @@ enum wio_process_tag {
     WIO_PROCESS_UNSEEN = 16, /* + kind */
     WIO_PROCESS_EXPECTED = 256,
     WIO_PROCESS_EVICTED = 257,
+    WIO_PROCESS_OPENED = 258,
 };
 #define WIO_UNSEEN_MAX 64u
 

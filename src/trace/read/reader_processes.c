@@ -128,6 +128,33 @@ static enum wio_status keep_unseen(struct wio_trace *trace, struct wio_reader_se
     return wio_trace_keep(trace, copy);
 }
 
+/* R-BOUND-5 */
+static enum wio_status parse_opened(struct wio_trace *trace, struct wio_reader_segment *segment,
+                                    struct wio_buf field, struct wio_process_info *info)
+{
+    uint32_t count = 0;
+    const size_t most = wio_buf_left(&field) / 3; /* a byte for each number at least */
+    WIO_TRY(wio_reader_charge(segment, most * sizeof(struct wio_open_fd) + KEPT_BYTES));
+    struct wio_open_fd *opened = calloc(most + 1, sizeof(*opened));
+    if (opened == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    WIO_TRY(wio_trace_keep(trace, opened));
+    while (wio_buf_left(&field) > 0 && count < most) {
+        uint64_t fd = 0;
+        uint64_t path = 0;
+        uint64_t flags = 0;
+        WIO_TRY(wio_buf_varint(&field, &fd));
+        WIO_TRY(wio_buf_varint(&field, &path));
+        WIO_TRY(wio_buf_varint(&field, &flags));
+        opened[count++] =
+            (struct wio_open_fd){(int32_t)fd, wio_reader_string(segment, path), (int32_t)flags};
+    }
+    info->opened = opened;
+    info->opened_count = count;
+    return WIO_OK;
+}
+
 static enum wio_status parse_process(struct wio_trace *trace, struct wio_reader_segment *segment,
                                      struct wio_buf record, struct process_row *row)
 {
@@ -152,6 +179,10 @@ static enum wio_status parse_process(struct wio_trace *trace, struct wio_reader_
             return WIO_ERR_TRUNCATED;
         }
         WIO_TRY(wio_buf_sub(&record, (size_t)bytes, &field));
+        if (tag == WIO_PROCESS_OPENED) {
+            WIO_TRY(parse_opened(trace, segment, field, &row->info));
+            continue;
+        }
         const char **text = text_field(&row->info, tag);
         if (text == NULL) {
             WIO_TRY(parse_number_field(row, tag, field));

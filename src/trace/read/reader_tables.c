@@ -121,14 +121,6 @@ static enum wio_status parse_stream(struct wio_trace *trace, struct wio_reader_s
     return WIO_OK;
 }
 
-static uint32_t string_of(const struct wio_reader_segment *segment, uint64_t id)
-{
-    if (id >= segment->string_count) {
-        return 0;
-    }
-    return segment->strings == NULL ? (uint32_t)id : segment->strings[id];
-}
-
 /* R-DIR-6. Join the row of the same path from another segment, sealed at another moment: a file
  * that was found wins over none, and the larger size wins, as files grow more often than shrink. */
 static void join_file(struct wio_file_info *file, const struct wio_file_info *other)
@@ -179,12 +171,12 @@ static enum wio_status parse_file(struct wio_trace *trace, struct wio_reader_seg
     WIO_TRY(wio_reader_charge(segment, sizeof(*trace->files)));
     return add_file(
         trace, &(struct wio_file_info){
-                   .path = string_of(segment, path),
+                   .path = wio_reader_string(segment, path),
                    .type = type <= WIO_FILE_BLOCKDEV ? (enum wio_file_type)type : WIO_FILE_UNKNOWN,
                    .mode = (uint32_t)mode,
                    .size = size,
-                   .target = string_of(segment, target),
-                   .fs = string_of(segment, fs),
+                   .target = wio_reader_string(segment, target),
+                   .fs = wio_reader_string(segment, fs),
                    .uses = (uint32_t)uses,
                });
 }

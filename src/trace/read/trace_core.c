@@ -92,3 +92,11 @@ void wio_trace_close(struct wio_trace *trace)
     wio_fd_cleanup(&trace->dir);
     free(trace);
 }
+
+uint32_t wio_reader_string(const struct wio_reader_segment *segment, uint64_t id)
+{
+    if (id >= segment->string_count) {
+        return 0;
+    }
+    return segment->strings == NULL ? (uint32_t)id : segment->strings[id];
+}

@@ -115,6 +115,10 @@ struct wio_trace {
 /* trace_core.c. The trace takes over `memory` (also when it fails). */
 WIO_MUST_CHECK enum wio_status wio_trace_keep(struct wio_trace *trace, void *memory);
 
+/* Id in the trace of string `id` of the segment, whose STRINGS have been read; 0 = there is none.
+ */
+uint32_t wio_reader_string(const struct wio_reader_segment *segment, uint64_t id);
+
 /* String 0 and source 0. */
 WIO_MUST_CHECK enum wio_status wio_trace_first_entries(struct wio_trace *trace);
 

@@ -25,6 +25,7 @@ static void free_tables(struct wio_segment *segment)
     free(segment->totals);
     for (uint32_t i = 0; i < segment->process_count; i++) {
         free(segment->processes[i].texts);
+        free(segment->processes[i].opened);
     }
     free(segment->processes);
     wio_map_fini(&segment->last_stream);

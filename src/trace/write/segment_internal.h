@@ -24,6 +24,7 @@ struct wio_call_total {
 struct wio_segment_process {
     struct wio_process_info info; /* texts and unseen point into the fields below */
     char *texts;
+    struct wio_open_fd *opened;
     uint64_t unseen[WIO_UNSEEN_MAX];
 };
 

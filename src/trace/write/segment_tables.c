@@ -53,6 +53,23 @@ enum wio_status wio_segment_source(struct wio_segment *segment, const struct wio
     return status == WIO_OK ? WIO_OK : wio_segment_fail(segment, status, err);
 }
 
+static enum wio_status copy_opened(struct wio_segment_process *to,
+                                   const struct wio_process_info *from)
+{
+    struct wio_open_fd *copy = calloc((size_t)from->opened_count + 1, sizeof(*copy));
+    if (copy == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    for (uint32_t i = 0; i < from->opened_count; i++) {
+        copy[i] = from->opened[i];
+    }
+    free(to->opened);
+    to->opened = copy;
+    to->info.opened_count = from->opened_count;
+    to->info.opened = NULL; /* as unseen */
+    return WIO_OK;
+}
+
 /* All texts of a process in one allocation. */
 static enum wio_status copy_process(struct wio_segment_process *to,
                                     const struct wio_process_info *from)
@@ -86,7 +103,7 @@ static enum wio_status copy_process(struct wio_segment_process *to,
     to->info.unseen = NULL; /* the array moves when it grows: always to->unseen */
     free(to->texts);
     to->texts = copy;
-    return WIO_OK;
+    return copy_opened(to, from);
 }
 
 enum wio_status wio_segment_process(struct wio_segment *segment,

@@ -92,6 +92,18 @@ static enum wio_status put_number(struct wio_blob *out, unsigned tag, int64_t va
     return put_field(out, tag, number.data, number.size);
 }
 
+static enum wio_status put_opened(const struct wio_segment_process *process, struct wio_blob *out)
+{
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob rows = {0};
+    for (uint32_t i = 0; i < process->info.opened_count; i++) {
+        const struct wio_open_fd *opened = &process->opened[i];
+        WIO_TRY(wio_blob_varint(&rows, (uint32_t)opened->fd));
+        WIO_TRY(wio_blob_varint(&rows, opened->path));
+        WIO_TRY(wio_blob_varint(&rows, (uint32_t)opened->flags));
+    }
+    return rows.size > 0 ? put_field(out, WIO_PROCESS_OPENED, rows.data, rows.size) : WIO_OK;
+}
+
 static enum wio_status put_process(const struct wio_segment_process *process, struct wio_blob *out)
 {
     const struct wio_process_info *info = &process->info;
@@ -131,7 +143,7 @@ static enum wio_status put_process(const struct wio_segment_process *process, st
     for (uint32_t i = 0; i < info->unseen_count; i++) {
         WIO_TRY(put_number(out, WIO_PROCESS_UNSEEN + i, (int64_t)process->unseen[i]));
     }
-    return WIO_OK;
+    return put_opened(process, out);
 }
 
 static enum wio_status put_process_row(const struct wio_segment *segment, uint32_t row,

@@ -86,7 +86,11 @@ class Bound(RecordCase):
             self.assertEqual(answer.returncode, 128 + signal.SIGKILL if end == "kill" else 0, answer.stderr)
             self.check(end)
             files = self.offsets_by_file(end)
-            self.assertEqual({offsets[-1] for offsets in files.values()}, {7999}, end)
+            # of a thread whose process has ended the last chunk may go before older ones
+            self.assertIn(7999, {offsets[-1] for offsets in files.values()}, end)
+            if end != "exec":  # after that the same files are written again
+                for offsets in files.values():
+                    self.assertEqual(offsets, list(range(offsets[0], offsets[-1] + 1)), end)
             kept = sum(map(len, files.values()))
             self.assertLessEqual(kept * SLOT, MIB)
             self.assertGreater(kept * SLOT, MIB // 4)

@@ -70,6 +70,8 @@ static void begin_bounded(struct ring_builder *ring)
     ring->header.keep = WIO_BOUND_LAST;
     ring->header.max_bytes = WIO_BOUND_MIN_BYTES;
     ring_string(ring, 0, 1, 0, "/a/b");
+    ring_text(ring, 0, WIO_SLOT_OPENED, 1, 3, "", 0);
+    ring->chunks[0][2].text.lo = O_WRONLY | O_DSYNC;
 }
 
 static void add_writes(struct ring_builder *ring, uint32_t count)
@@ -116,6 +118,35 @@ static void chunks_of_the_bound_are_the_rings(void **state)
     assert_false(info.complete);
     assert_string_equal(path_of(&sealed, 0), "/a/b");
     assert_int_equal(wio_trace_process(sealed.trace, 0)->evicted, 50);
+    close_all(&sealed);
+}
+
+/* R-BOUND-5: its open is gone; one that is there tells itself. */
+static void flags_of_opens_stay_known(void **state)
+{
+    struct fixture *fixture = *state;
+    struct ring_builder ring;
+    struct bound_builder bound;
+    begin_bounded(&ring);
+    ring_string(&ring, 0, 2, 0, "/a/c");
+    ring_text(&ring, 0, WIO_SLOT_OPENED, 2, 4, "", 0);
+    add_writes(&ring, 3);
+    struct wio_slot_event *event = ring_event(&ring, 1, "open");
+    event->path = 2;
+    event->result = 4;
+    event = ring_event(&ring, 1, "fsync");
+    event->path = 2;
+    event->fd = 4;
+    bound_begin(&bound);
+    bound_take(&bound, 0, WIO_PLACE_LIVE, &ring, 1, 50);
+    bound_save(&bound, raw_dir(fixture));
+    save_texts(&ring, raw_dir(fixture));
+    struct sealed sealed = open_all(fixture->dir);
+    const struct wio_process_info *process = wio_trace_process(sealed.trace, 0);
+    assert_int_equal(process->opened_count, 1);
+    assert_int_equal(process->opened[0].fd, 3);
+    assert_int_equal(process->opened[0].path, sealed.events[0].path);
+    assert_int_equal(process->opened[0].flags, O_WRONLY | O_DSYNC);
     close_all(&sealed);
 }
 
@@ -181,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
         TEST(chunks_of_the_bound_are_the_rings),
+        TEST(flags_of_opens_stay_known),
         TEST(other_places_are_left_out),
         TEST(a_damaged_bound_is_named),
     };
