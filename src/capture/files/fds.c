@@ -108,7 +108,7 @@ int64_t cap_fd_process(int fd)
     return entry != NULL && (entry->flags & CAP_FD_KNOWN) != 0 ? entry->process : 0;
 }
 
-void cap_fd_set(int fd, uint32_t path, int open_flags)
+static inline void set(int fd, uint32_t path, int open_flags)
 {
     struct cap_fd *entry = fd >= 0 && !cap_fd_is_guest() ? cap_fd_entry(fd) : NULL;
     if (entry == NULL) {
@@ -125,8 +125,23 @@ void cap_fd_set(int fd, uint32_t path, int open_flags)
                      CAP_FD_KNOWN | ((open_flags & O_APPEND) != 0 ? CAP_FD_APPEND : 0u) |
                          ((open_flags & O_CLOEXEC) != 0 ? CAP_FD_CLOEXEC : 0u),
                      __ATOMIC_RELEASE);
-    if (CAP_UNLIKELY(cap_bound_keeps_last())) {
+}
+
+/* The last events are kept: the open itself may be overwritten. */
+static __attribute__((noinline)) void set_and_tell(int fd, uint32_t path, int open_flags)
+{
+    set(fd, path, open_flags);
+    if (path != WIO_NO_STRING) {
         cap_bound_opened(cap_self, fd, path, open_flags);
+    }
+}
+
+void cap_fd_set(int fd, uint32_t path, int open_flags)
+{
+    if (CAP_UNLIKELY(cap_bound_keeps_last())) {
+        set_and_tell(fd, path, open_flags);
+    } else {
+        set(fd, path, open_flags);
     }
 }
 
