@@ -61,7 +61,7 @@ struct wio_ring_event tracer_event_of(const struct tracer_thread *thread, unsign
     return (struct wio_ring_event){
         .begin = thread->call.begin,
         .end = thread->call.end,
-        .source = thread->call.source,
+        .source = thread->call.caller != 0 ? thread->call.caller : thread->call.source,
         .result = thread->call.result,
         .error = thread->call.error,
         .offset = WIO_NO_OFFSET,

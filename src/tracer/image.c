@@ -301,6 +301,7 @@ static void put_module(struct tracer_thread *thread, const char *line)
     const bool is_code = strnlen(at, 5) == 5 && at[3] == 'x';
     const char *path = strchr(at, '/');
     if (is_code && path != NULL) {
+        tracer_code_add(&thread->process->code, lo, hi);
         wio_ring_put_module(&thread->stream, lo, hi, strtoull(at + 5, NULL, 16), path);
     }
 }

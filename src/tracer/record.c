@@ -381,6 +381,7 @@ void tracer_record_entry(struct tracer_session *session, struct tracer_thread *t
     if ((rule == NULL && !is_special) || !tracer_thread_ready(session, thread)) {
         return;
     }
+    call->caller = tracer_caller(thread);
     if (rule != NULL && rule->kind == WIO_RAW_CLOSE) {
         call->path = tracer_fd_path(thread, (int)call->arg[rule->fd]);
     } else if (rule != NULL && rule->kind == WIO_RAW_CHDIR) {

@@ -120,6 +120,7 @@ void tracer_process_renew(struct tracer_process *process)
     tracer_maps_fini(&process->maps);
     process->parent_ring[0] = '\0';
     process->first_string = 1;
+    process->code = (struct tracer_code){0};
     process->cwd = 0;
     process->is_described = false;
     process->has_ended = false;
@@ -137,6 +138,7 @@ void tracer_process_inherit(struct tracer_process *child, struct tracer_thread *
     snprintf(child->parent_ring, sizeof(child->parent_ring), "%s", from->ring.name);
     child->first_string = from->ring.header->next_string;
     child->cwd = from->cwd;
+    child->code = from->code;
     tracer_fds_copy(&child->fds, &from->fds);
     tracer_maps_copy(&child->maps, &from->maps);
 }

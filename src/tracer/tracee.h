@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "ops/syscall_rules.h"
 #include "ring/ring_writer.h"
+#include "tracer/caller.h"
 #include "tracer/fds.h"
 #include "tracer/maps.h"
 
@@ -42,6 +43,7 @@ struct tracer_process {
     bool is_described;
     struct tracer_fds fds;
     struct tracer_maps maps;
+    struct tracer_code code;
 };
 
 /* The system call that a thread is in. arg[0] is not used, as in the rules. */
@@ -51,9 +53,10 @@ struct tracer_call {
     uint64_t arg[TRACER_ARGUMENTS + 1];
     uint64_t begin; /* ticks */
     uint64_t end;
-    uint64_t source;
-    uint64_t stack; /* pointer, which tells a call from another one at the same place */
-    int64_t result; /* as libc gives it: -1 on failure */
+    uint64_t source; /* behind the system call instruction */
+    uint64_t caller; /* of the function that has it */
+    uint64_t stack;  /* pointer, which tells a call from another one at the same place */
+    int64_t result;  /* as libc gives it: -1 on failure */
     int error;
     uint32_t path; /* noted before the call changes what it means; 0 = none */
 };

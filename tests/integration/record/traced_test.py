@@ -105,6 +105,9 @@ class Traced(RecordCase):
         self.assertIn(("open", "dir/none", None, None, -1, 2), lines)
         (moved,) = self.ops("rename")
         self.assertEqual(moved["path2"], place + "/dir/moved")
+        if os.uname().machine == "x86_64":  # the line is that of the call, not one within the C library
+            for line in self.ops("fsync", "writev", "mkdir", "symlink"):
+                self.assertRegex(line["source"], r"^do_files \(.*traced\.c:\d+\)$")
         (end,) = self.ops("_exit")
         self.assertEqual(end["pid"], self.dump()[0]["pid"])
 
