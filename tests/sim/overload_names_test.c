@@ -322,7 +322,7 @@ static void each_policy_keeps_requests_whole(void **state)
 {
     (void)state;
     static const enum wio_admit_kind kinds[] = {WIO_ADMIT_FIFO, WIO_ADMIT_HINT, WIO_ADMIT_HINT_HEAP,
-                                                WIO_ADMIT_DRR, WIO_ADMIT_TBF};
+                                                WIO_ADMIT_DRR,  WIO_ADMIT_TBF,  WIO_ADMIT_MCLOCK};
     for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         const struct figures is =
             load(kinds[i], true, wio_admit_kind_name(kinds[i]), SECOND_NS / 4);

@@ -66,7 +66,7 @@ static void others_keep_going(void **state)
 {
     (void)state;
     static const enum wio_admit_kind kinds[] = {WIO_ADMIT_FIFO, WIO_ADMIT_HINT, WIO_ADMIT_HINT_HEAP,
-                                                WIO_ADMIT_DRR, WIO_ADMIT_TBF};
+                                                WIO_ADMIT_DRR,  WIO_ADMIT_TBF,  WIO_ADMIT_MCLOCK};
     for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         load_for(kinds[i], wio_admit_kind_name(kinds[i]), SECOND_NS / 4);
         assert_true(kinds[i] == WIO_ADMIT_FIFO || overload_goodput(&scene, SECOND_NS / 4) > 0);

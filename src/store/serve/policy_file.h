@@ -5,7 +5,7 @@
  *
  *     policy tbf
  *     rule job=climate op=write bytes=100M burst=0.5
- *     rule uid=1000 ops=2000
+ *     rule uid=1000 ops=2000 reserve=500 share=3
  *     weight job=climate 3
  *
  * Pure: text in, numbers out.
