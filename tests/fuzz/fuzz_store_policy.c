@@ -29,7 +29,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (uint32_t i = 0; i < policy.rule_count; i++) {
         const struct wio_rule *rule = &policy.rules[i];
         require(isfinite(rule->ops_per_s) && isfinite(rule->bytes_per_s) && rule->burst_s > 0);
-        require(rule->ops_per_s > 0 || rule->bytes_per_s > 0);
+        require(isfinite(rule->reserve_per_s) && rule->reserve_per_s >= 0 && rule->weight <= 1000);
+        require(rule->ops_per_s > 0 || rule->bytes_per_s > 0 || rule->reserve_per_s > 0 ||
+                rule->weight > 0);
+        require(rule->ops_per_s <= 0 || rule->reserve_per_s <= rule->ops_per_s);
     }
     for (uint32_t i = 0; i < policy.weight_count; i++) {
         require(policy.weights[i].weight >= 1 && policy.weights[i].weight <= 1000);
