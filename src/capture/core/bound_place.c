@@ -9,6 +9,9 @@
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 
+/* Times that the whole file is looked through. */
+#define ROUNDS 64u
+
 static bool is_dead(int32_t pid)
 {
     return pid > 0 && cap_bound.has_pids && raw_call3(SYS_kill, pid, 0, 0) == -ESRCH;
@@ -142,24 +145,54 @@ static void evict(const struct cap_bound_place *place, enum wio_place_kind kind)
     }
 }
 
-/* Two rounds: in the first one others may have taken what was free. */
-static bool find(int32_t pid, struct cap_bound_place *out)
+/* Take place `index` if that may be. `was_busy_out`: it is being filled by a living process. */
+static bool take(uint64_t index, int32_t pid, struct cap_bound_place *out, bool *was_busy_out)
+{
+    uint64_t state = __atomic_load_n(&cap_bound.states[index], __ATOMIC_ACQUIRE);
+    const enum wio_place_kind kind = wio_place_kind(state);
+    const uint64_t busy = wio_place_state(state, WIO_PLACE_BUSY, cap_bound.has_pids ? pid : 0);
+    if (!may_take(state)) {
+        *was_busy_out = *was_busy_out || kind == WIO_PLACE_BUSY;
+        return false;
+    }
+    if (!__atomic_compare_exchange_n(&cap_bound.states[index], &state, busy, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+        *was_busy_out = true;
+        return false;
+    }
+    out->index = index;
+    out->offset = cap_bound.header->data_offset + index * WIO_CHUNK_BYTES;
+    out->is_fresh = kind == WIO_PLACE_FREE;
+    evict(out, kind);
+    return true;
+}
+
+/* Each place once, from the hand on; the hand goes behind what is taken. */
+static bool look_round(int32_t pid, struct cap_bound_place *out, bool *was_busy_out)
 {
     struct wio_bound_header *header = cap_bound.header;
-    for (uint64_t tries = 0; tries < 2 * cap_bound.places; tries++) {
-        uint64_t places = __atomic_load_n(&header->places, __ATOMIC_RELAXED);
-        if (places == 0 || places > cap_bound.places) {
-            return false;
+    const uint64_t places = __atomic_load_n(&header->places, __ATOMIC_RELAXED);
+    const uint64_t hand = __atomic_fetch_add(&header->hand, 1, __ATOMIC_RELAXED);
+    for (uint64_t i = 0; i < places && places <= cap_bound.places; i++) {
+        if (take((hand + i) % places, pid, out, was_busy_out)) {
+            (void)__atomic_fetch_add(&header->hand, i, __ATOMIC_RELAXED);
+            return true;
         }
-        out->index = __atomic_fetch_add(&header->hand, 1, __ATOMIC_RELAXED) % places;
-        uint64_t state = __atomic_load_n(&cap_bound.states[out->index], __ATOMIC_ACQUIRE);
-        const uint64_t busy = wio_place_state(state, WIO_PLACE_BUSY, cap_bound.has_pids ? pid : 0);
-        if (may_take(state) &&
-            __atomic_compare_exchange_n(&cap_bound.states[out->index], &state, busy, false,
-                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-            out->offset = header->data_offset + out->index * WIO_CHUNK_BYTES;
-            out->is_fresh = wio_place_kind(state) == WIO_PLACE_FREE;
-            evict(out, wio_place_kind(state));
+    }
+    return false;
+}
+
+/* Where all places that are not mapped are being filled, that takes a moment: other threads have
+ * the processor then. Signals are blocked, so that none of these is this thread. */
+static bool find(int32_t pid, struct cap_bound_place *out)
+{
+    bool was_busy = true;
+    for (unsigned round = 0; round < ROUNDS && was_busy; round++) {
+        if (round > 0) {
+            raw_yield();
+        }
+        was_busy = false;
+        if (look_round(pid, out, &was_busy)) {
             return true;
         }
     }
