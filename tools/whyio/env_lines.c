@@ -80,7 +80,7 @@ static enum wio_status find_absolute(const char *trace, char out[2 * PATH_MAX],
         return wio_error_sys(err, ".", "cannot tell the working directory");
     }
     const int length =
-        snprintf(out, 2 * PATH_MAX, "%s%s%s", here, trace[0] != '/' ? "/" : "", trace);
+        snprintf(out, (size_t)2 * PATH_MAX, "%s%s%s", here, trace[0] != '/' ? "/" : "", trace);
     if (strpbrk(out, "\n") != NULL || length >= PATH_MAX - NAME_MAX) {
         return wio_error_set(err, WIO_ERR_USAGE, trace, WIO_ERROR_NO_OFFSET,
                              "expected a shorter name of one line for the trace directory");
@@ -90,8 +90,8 @@ static enum wio_status find_absolute(const char *trace, char out[2 * PATH_MAX],
 
 enum wio_status env_lines_print(const struct env_lines *lines, FILE *out, struct wio_error *err)
 {
-    char library[PATH_MAX];
-    char trace[2 * PATH_MAX];
+    char library[PATH_MAX] = "";
+    char trace[2 * PATH_MAX] = "";
     char bytes[24];
     WIO_TRY(wio_library_find(wio_env_get(WIO_ENV_CAPTURE_LIB), library, err));
     WIO_TRY(find_absolute(lines->trace, trace, err));

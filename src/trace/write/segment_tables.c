@@ -53,21 +53,13 @@ enum wio_status wio_segment_source(struct wio_segment *segment, const struct wio
     return status == WIO_OK ? WIO_OK : wio_segment_fail(segment, status, err);
 }
 
-static enum wio_status copy_opened(struct wio_segment_process *to,
-                                   const struct wio_process_info *from)
+static struct wio_open_fd *copy_opened(const struct wio_process_info *from)
 {
     struct wio_open_fd *copy = calloc((size_t)from->opened_count + 1, sizeof(*copy));
-    if (copy == NULL) {
-        return WIO_ERR_NOMEM;
-    }
-    for (uint32_t i = 0; i < from->opened_count; i++) {
+    for (uint32_t i = 0; copy != NULL && i < from->opened_count; i++) {
         copy[i] = from->opened[i];
     }
-    free(to->opened);
-    to->opened = copy;
-    to->info.opened_count = from->opened_count;
-    to->info.opened = NULL; /* as unseen */
-    return WIO_OK;
+    return copy;
 }
 
 /* All texts of a process in one allocation. */
@@ -82,7 +74,10 @@ static enum wio_status copy_process(struct wio_segment_process *to,
         total += (texts[i] == NULL ? 0 : strlen(texts[i])) + 1;
     }
     char *copy = calloc(1, total);
-    if (copy == NULL) {
+    struct wio_open_fd *opened = copy_opened(from);
+    if (copy == NULL || opened == NULL) {
+        free(copy);
+        free(opened);
         return WIO_ERR_NOMEM;
     }
     to->info = *from;
@@ -101,9 +96,12 @@ static enum wio_status copy_process(struct wio_segment_process *to,
     }
     to->info.unseen_count = unseen;
     to->info.unseen = NULL; /* the array moves when it grows: always to->unseen */
+    to->info.opened = NULL; /* as unseen */
     free(to->texts);
     to->texts = copy;
-    return copy_opened(to, from);
+    free(to->opened);
+    to->opened = opened;
+    return WIO_OK;
 }
 
 enum wio_status wio_segment_process(struct wio_segment *segment,
