@@ -45,7 +45,7 @@ uint32_t tracer_text_string(struct tracer_thread *thread, uint64_t address)
 
 uint64_t tracer_time_ns(const struct tracer_thread *thread, uint64_t address)
 {
-    struct timespec time;
+    struct timespec time = {0};
     uint64_t ns = 0;
     if (!tracer_memory_read(thread->tid, address, &time, sizeof(time)) || time.tv_sec < 0 ||
         time.tv_nsec < 0 ||

@@ -217,8 +217,8 @@ static void set_copy(struct by_rule *r)
 
 static void set_stat(struct by_rule *r)
 {
-    struct stat st;
-    struct statx stx;
+    struct stat st = {0};
+    struct statx stx = {0};
     r->ev.has_ext = true;
     r->ev.ext.arg[0] = r->ev.call == WIO_CALL_fstat ? 0 : r->ev.ext.arg[0];
     if (r->ev.result != 0) {
@@ -274,9 +274,9 @@ static void put_times(struct by_rule *r, int64_t access_s, int64_t access_ns, in
 
 static void set_times(struct by_rule *r)
 {
-    struct timespec exact[2];
-    struct timeval coarse[2];
-    struct utimbuf old;
+    struct timespec exact[2] = {{0}};
+    struct timeval coarse[2] = {{0}};
+    struct utimbuf old = {0};
     const unsigned at = r->rule->extra;
     if (r->rule->kind == WIO_RAW_TIMES && read_argument(r, at, exact, sizeof(exact))) {
         put_times(r, exact[0].tv_sec, exact[0].tv_nsec, exact[1].tv_sec, exact[1].tv_nsec);
@@ -300,7 +300,7 @@ static void set_directory(struct by_rule *r)
 
 static void set_pair(struct by_rule *r)
 {
-    int ends[2];
+    int ends[2] = {0};
     r->ev.has_ext = true;
     if (r->ev.result == 0 && read_argument(r, r->rule->extra, ends, sizeof(ends))) {
         r->ev.path = tracer_fd_learn(r->thread, ends[0]);

@@ -28,7 +28,7 @@ static void after_fcntl(struct tracer_session *session, struct tracer_thread *th
     const uint64_t *arg = thread->call.arg;
     const int fd = (int)arg[1];
     const int command = (int)arg[2];
-    struct flock lock;
+    struct flock lock = {0};
     struct wio_ring_event event = tracer_event_of_fd(thread, WIO_CALL_fcntl, fd);
     (void)session;
     if (event.result >= 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC)) {
@@ -61,7 +61,7 @@ static bool is_file_request(uint64_t request)
 static void after_ioctl(struct tracer_session *session, struct tracer_thread *thread)
 {
     const uint64_t *arg = thread->call.arg;
-    struct file_clone_range range;
+    struct file_clone_range range = {0};
     (void)session;
     if (!is_file_request(arg[2])) {
         return;

@@ -33,7 +33,7 @@ static void after_sendto(struct tracer_session *session, struct tracer_thread *t
 
 static uint64_t message_bytes(const struct tracer_thread *thread)
 {
-    struct msghdr message;
+    struct msghdr message = {0};
     return tracer_memory_read(thread->tid, thread->call.arg[2], &message, sizeof(message))
                ? tracer_memory_vector(thread->tid, (uint64_t)(uintptr_t)message.msg_iov,
                                       message.msg_iovlen)

@@ -99,7 +99,7 @@ static void after_ppoll(struct tracer_session *session, struct tracer_thread *th
 
 static void after_select(struct tracer_session *session, struct tracer_thread *thread)
 {
-    struct timeval limit;
+    struct timeval limit = {0};
     uint64_t limit_ns = WIO_NO_SIZE;
     (void)session;
     if (tracer_memory_read(thread->tid, thread->call.arg[5], &limit, sizeof(limit)) &&
