@@ -31,6 +31,21 @@ static void pause_ms(long ms)
     }
 }
 
+/* Until the process sleeps in a call. */
+static void await_sleep(pid_t pid)
+{
+    char name[64];
+    char text[256] = "";
+    snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
+    do {
+        pause_ms(20);
+        const int fd = open(name, O_RDONLY);
+        const ssize_t got = read(fd, text, sizeof(text) - 1);
+        text[got > 0 ? got : 0] = '\0';
+        (void)close(fd);
+    } while (strstr(text, ") S") == NULL);
+}
+
 /* One call of each kind that is recorded by a rule of its own. */
 static int do_files(char **argument)
 {
@@ -103,11 +118,11 @@ static int do_signals(char **argument)
     const pid_t parent = getpid();
     const pid_t child = fork();
     if (child == 0) {
-        pause_ms(200);
+        await_sleep(parent);
         (void)kill(parent, SIGUSR1);
-        pause_ms(200);
+        await_sleep(parent);
         (void)kill(parent, SIGUSR2);
-        pause_ms(200);
+        await_sleep(parent);
         _exit(write(ends[1], "a", 1) == 1 ? 0 : 1);
     }
     ssize_t got = read(ends[0], &byte, 1);
@@ -132,15 +147,15 @@ static int do_killed(char **argument)
 static int do_stopped(char **argument)
 {
     int status = 0;
+    int ends[2];
+    char byte;
     (void)argument;
-    fflush(stdout);
+    CHECK(pipe(ends) == 0);
     const pid_t child = fork();
     if (child == 0) {
+        (void)close(ends[1]);
         (void)raise(SIGSTOP);
-        puts("child goes on");
-        fflush(stdout);
-        pause_ms(100);
-        _exit(4);
+        _exit(read(ends[0], &byte, 1) == 0 ? 4 : 5); /* when the other end is closed */
     }
     CHECK(waitpid(child, &status, WUNTRACED) == child);
     printf("stopped: %d by %d\n", WIFSTOPPED(status), WSTOPSIG(status));
@@ -149,6 +164,7 @@ static int do_stopped(char **argument)
     CHECK(waitpid(child, &status, WNOHANG) == 0); /* it stays stopped */
     CHECK(kill(child, SIGCONT) == 0 && waitpid(child, &status, WCONTINUED) == child);
     printf("continued: %d\n", WIFCONTINUED(status));
+    CHECK(close(ends[1]) == 0);
     CHECK(waitpid(child, &status, 0) == child);
     printf("ended: %d\n", WEXITSTATUS(status));
     return 0;

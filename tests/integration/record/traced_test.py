@@ -302,15 +302,21 @@ func main() {
             if pid == 0:
                 os.execv(words[0], words)
             text = b""
-            lines = [b"PS1=\n", f"{TRACED} until-told\n".encode(), b"\x1a", b"bg\n", b"fg\n", b"exit $?\n"]
-            for step, line in enumerate(lines):
-                if step == 2:
-                    until(lambda: os.path.exists("lines"))
-                if step == 4:
-                    with open("stop", "w", encoding="ascii"):
-                        pass
-                os.write(terminal, line)
-                until(lambda: False, 0.4)
+            os.write(terminal, b"PS1=\n")
+            os.write(terminal, f"{TRACED} until-told\n".encode())
+            self.assertTrue(until(lambda: os.path.exists("lines")))
+            job = os.tcgetpgrp(terminal)
+            os.write(terminal, b"\x1a")
+            self.assertTrue(until(lambda: os.tcgetpgrp(terminal) != job), "it does not stop")
+            size = os.path.getsize("lines")
+            os.write(terminal, b"bg\n")
+            self.assertTrue(until(lambda: os.path.getsize("lines") > size), "it does not go on in the background")
+            self.assertNotEqual(os.tcgetpgrp(terminal), job)
+            os.write(terminal, b"fg\n")
+            self.assertTrue(until(lambda: os.tcgetpgrp(terminal) == job), "it does not come back")
+            with open("stop", "w", encoding="ascii"):
+                pass
+            os.write(terminal, b"exit $?\n")
             try:
                 while True:
                     part = os.read(terminal, 4096)
