@@ -246,6 +246,10 @@ static void check(const struct record_options *options, struct argp_state *state
     if (throttle->target_count > 0 && !has_goal) {
         argp_error(state, "--target-root is for --target-error and --budget");
     }
+    if (options->record.max_size != 0 && options->record.trace_static) {
+        argp_error(state, "--static=trace does not go with --max-size: events of traced programs "
+                          "have no bound");
+    }
     if (options->has_keep && options->record.max_size == 0) {
         argp_error(state, "--keep is for --max-size");
     }
