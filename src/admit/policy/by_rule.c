@@ -51,15 +51,15 @@ uint32_t wio_by_rule_push(struct wio_by_rule *by, struct wio_admit *shard, uint3
     return i;
 }
 
-uint32_t wio_by_rule_shift(struct wio_by_rule *by, struct wio_admit *shard, uint32_t i)
+uint32_t wio_by_rule_shift(struct wio_by_rule *by, struct wio_admit *shard, uint32_t queue)
 {
-    struct wio_by_rule_queue *queue = &by->queues[i];
-    uint32_t entry = wio_entry_shift(&shard->entries, &queue->list);
+    struct wio_by_rule_queue *from = &by->queues[queue];
+    uint32_t entry = wio_entry_shift(&shard->entries, &from->list);
     const struct wio_admit_entry *item = wio_entries_at(&shard->entries, entry);
-    const double rates = rates_ns(&shard->total->rules, i, item->bytes);
-    queue->queued_ns = queue->count > 1 ? fmax(queue->queued_ns - rates, 0) : 0;
-    queue->cost_ns -= item->cost_ns;
-    queue->count--;
+    const double rates = rates_ns(&shard->total->rules, queue, item->bytes);
+    from->queued_ns = from->count > 1 ? fmax(from->queued_ns - rates, 0) : 0;
+    from->cost_ns -= item->cost_ns;
+    from->count--;
     return entry;
 }
 
