@@ -241,7 +241,7 @@ bool tracer_image_is_preloaded(int32_t pid, const char *capture_lib)
     }
     const char *preload = value_of(&environment, "LD_PRELOAD");
     return preload != NULL && strstr(preload, capture_lib) != NULL &&
-           value_of(&environment, "WHYIO_TRACE") != NULL;
+           value_of(&environment, "WHYIO_RINGS") != NULL;
 }
 
 static void find_job(int32_t pid, const struct environment *environment, char *job, size_t size)

@@ -73,7 +73,7 @@ static struct wio_admit_settings settings_of(const struct wio_serve_config *conf
 {
     struct wio_admit_settings settings = wio_admit_settings_default();
     settings.tenant_by = config->tenant_by;
-    settings.shards = targets;
+    settings.shards = targets > 0 ? targets : 1;
     settings.memory_bytes =
         config->request_memory_bytes != 0 ? config->request_memory_bytes : settings.memory_bytes;
     settings.timeout_ns = UINT64_C(30000000000);

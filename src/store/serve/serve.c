@@ -257,7 +257,8 @@ static enum wio_status begin_admission(struct serve *serve, struct wio_error *er
     WIO_TRY(io->ops->space(io, &space, err));
     uint64_t size_bytes =
         serve->config->size_bytes != 0 ? serve->config->size_bytes : space.total_bytes;
-    uint64_t log_bytes = node_sizes_for(size_bytes / serve->layout.targets).checkpoint_bytes;
+    unsigned targets = serve->layout.targets > 0 ? serve->layout.targets : 1; /* none here */
+    uint64_t log_bytes = node_sizes_for(size_bytes / targets).checkpoint_bytes;
     return serve_admin_begin(&serve->admin, serve->config, serve->net, serve->layout.targets,
                              log_bytes, err);
 }
@@ -270,9 +271,6 @@ static enum wio_status start_targets(struct serve *serve, struct wio_error *err)
     for (uint16_t i = 0; i < serve->total; i++) {
         const struct wio_serve_part *part = serve->config->part;
         serve->addresses[i] = part != NULL ? part->addresses[i] : ""; /* not known yet */
-    }
-    if (serve->layout.targets == 0) {
-        return WIO_OK;
     }
     WIO_TRY(begin_admission(serve, err));
     for (uint16_t i = 0; i < serve->layout.targets; i++) {
