@@ -66,8 +66,11 @@ os.read(reader, 1)
 
     @unittest.skipIf(lacks.shared_memory(), lacks.shared_memory())
     def test_pool_of_processes(self):
-        text = ("import multiprocessing as m\nif __name__ == '__main__':\n"
-                "    with m.get_context('fork').Pool(3) as pool:\n        pool.map(abs, range(9))\n")
+        # Each has a task: one that has done nothing when the pool ends is killed before it has a ring.
+        text = ("import multiprocessing as m\nbarrier = m.get_context('fork').Barrier(3)\n"
+                "def work(number):\n    barrier.wait()\n"
+                "if __name__ == '__main__':\n"
+                "    with m.get_context('fork').Pool(3) as pool:\n        pool.map(work, range(3), chunksize=1)\n")
         answer = self.record(sys.executable, "-c", text)
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertEqual((self.info()["open"], self.info()["complete"]), (0, True))
