@@ -17,12 +17,19 @@ COLLECTIVES = {"MPI_ALL", "MPI_LOOSE", "MPI_FROM_ROOT", "MPI_TO_ROOT", "MPI_SCAN
 MESSAGES = {"MPI_SEND", "MPI_RECV", "MPI_DONE"}
 
 
+# Of MPICH's launcher where something else has connected to its port: no rank has begun then.
+STRANGE_PROXY = "cannot find proxy with ID"
+
+
 def run(command, top, name, **extra):
     """Exit status and output, in no order; the directory it ran in."""
-    work = os.path.join(top, name)
-    os.mkdir(work)
-    result = subprocess.run([*command[:-1], work, command[-1]], cwd=work, capture_output=True,
-                            text=True, timeout=100, env={**os.environ, **extra})
+    for attempt in range(3):
+        work = os.path.join(top, f"{name}{attempt}")
+        os.mkdir(work)
+        result = subprocess.run([*command[:-1], work, command[-1]], cwd=work, capture_output=True,
+                                text=True, timeout=100, env={**os.environ, **extra})
+        if STRANGE_PROXY not in result.stderr or os.listdir(extra.get("WHYIO_RINGS", work)):
+            break
     return (result.returncode, sorted(result.stdout.splitlines()), result.stderr), work
 
 
