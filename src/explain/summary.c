@@ -241,7 +241,7 @@ static enum wio_status list_losses(struct summary_counter *counter)
     struct wio_summary *summary = counter->summary;
     const uint32_t count = wio_trace_process_count(counter->trace);
 
-    summary->losses = calloc((size_t)count + 1, sizeof(*summary->losses));
+    summary->losses = calloc((size_t)count + 1, sizeof(struct wio_process_info *));
     if (summary->losses == NULL) {
         return WIO_ERR_NOMEM;
     }
@@ -252,7 +252,7 @@ static enum wio_status list_losses(struct summary_counter *counter)
         }
     }
     if (summary->loss_count > 1) {
-        qsort(summary->losses, summary->loss_count, sizeof(*summary->losses), by_loss);
+        qsort(summary->losses, summary->loss_count, sizeof(struct wio_process_info *), by_loss);
     }
     return WIO_OK;
 }

@@ -27,16 +27,28 @@ static const struct {
     {"stripe_unit", 1, 0x1p32, 1 << 20, true},
 };
 
+/* By the index of `numbers`. */
 static void assign(struct wio_host_store *store, size_t i, double value)
 {
-    double *const reals[] = {NULL,          &store->op_s,      &store->bw,
-                             &store->net_s, &store->timeout_s, NULL};
-    if (reals[i] != NULL) {
-        *reals[i] = value;
-    } else if (i == 0) {
+    switch (i) {
+    case 0:
         store->targets = (uint32_t)value;
-    } else {
+        break;
+    case 1:
+        store->op_s = value;
+        break;
+    case 2:
+        store->bw = value;
+        break;
+    case 3:
+        store->net_s = value;
+        break;
+    case 4:
+        store->timeout_s = value;
+        break;
+    default:
         store->stripe_unit = (uint64_t)value;
+        break;
     }
 }
 

@@ -122,7 +122,7 @@ enum wio_status wio_predict_ops(const char *path, const struct wio_predict_param
         .model = params->model,
         .all = {.rank = -1, .traced_s = (double)NAN, .traced_io_s = (double)NAN},
     };
-    struct wio_model_result result;
+    struct wio_model_result result = {0};
     struct wio_model_op op;
     enum wio_status status;
 
