@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writing rings for other processes: what the tracer of static programs does. The capture library,
- * which writes from inside the program, has a writer of its own (../capture/core/chunk.c) that is
- * safe against signals and takes no libc; both write the layout of ring.h.
+ * which writes from inside the program, has a writer of its own (../capture/core/ring/chunk.c) that
+ * is safe against signals and takes no libc; both write the layout of ring.h.
  *
  *     struct wio_ring_writer ring;               one for each process image
  *     wio_ring_writer_create(dir, &image, &ring, &err)

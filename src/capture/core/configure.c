@@ -7,13 +7,13 @@
 
 #include "base/fmt.h"
 #include "capture/core/activate.h"
-#include "capture/core/bound.h"
 #include "capture/core/environment.h"
 #include "capture/core/features.h"
-#include "capture/core/filters.h"
-#include "capture/core/launcher.h"
 #include "capture/core/process.h"
+#include "capture/core/program/filters.h"
+#include "capture/core/program/launcher.h"
 #include "capture/core/raw.h"
+#include "capture/core/ring/bound.h"
 #include "job/job.h"
 #include "job/rank.h"
 

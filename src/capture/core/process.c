@@ -2,7 +2,7 @@
 /* What is known of the process, and what is counted. */
 #include "capture/core/process.h"
 
-#include "capture/core/bound.h"
+#include "capture/core/ring/bound.h"
 
 struct cap_process cap_process = {.rank = -1};
 struct cap_image *cap_image;

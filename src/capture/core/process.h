@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "capture/core/capture.h"
-#include "capture/core/clock_pair.h"
+#include "capture/core/ring/clock_pair.h"
 
 #define CAP_PATH_MAX 4096
 /* Room on the stack for a text of any length. It may be the stack of a signal handler, so there is

@@ -5,9 +5,9 @@
 #include <sys/statfs.h>
 
 #include "base/fmt.h"
-#include "capture/core/bound.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
+#include "capture/core/ring/bound.h"
 #include "capture/files/fd_number.h"
 #include "capture/files/fds.h"
 

@@ -14,8 +14,8 @@
 
 #include "capture/core/hash.h"
 #include "capture/core/own_fds.h"
-#include "capture/core/proc_maps.h"
 #include "capture/core/process.h"
+#include "capture/core/program/proc_maps.h"
 #include "capture/core/raw.h"
 #include "capture/mmap/mmap_place.h"
 

@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "capture/core/seccomp.h"
+#include "capture/core/program/seccomp.h"
 #include "capture/files/files_numbers.h"
 #include "capture/mmap/mmap_numbers.h"
 #include "capture/process/process_numbers.h"

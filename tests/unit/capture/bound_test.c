@@ -12,8 +12,8 @@
 #include "support/traced.h"
 #include "support/unit.h"
 
-#include "capture/core/bound.h"
 #include "capture/core/process.h"
+#include "capture/core/ring/bound.h"
 
 #define PLACES (WIO_BOUND_MIN_BYTES / WIO_CHUNK_BYTES)
 

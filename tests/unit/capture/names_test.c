@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "capture/core/launcher.h"
 #include "capture/core/process.h"
+#include "capture/core/program/launcher.h"
 #include "capture/mpi/mpi_io.h"
 
 static void knows_mpi_libraries(void **state)

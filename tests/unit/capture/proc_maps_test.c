@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "capture/core/proc_maps.h"
+#include "capture/core/program/proc_maps.h"
 
 enum { LINES_MAX = 256 };
 

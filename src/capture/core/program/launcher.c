@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/core/launcher.h"
+#include "capture/core/program/launcher.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/crc.h"
-#include "capture/core/bound.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
+#include "capture/core/ring/bound.h"
 
 #define TEXT_MAX CAP_TEXT_MAX
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The file of the bound: found or made, and mapped. FORMAT.md#bound */
-#include "capture/core/bound.h"
+#include "capture/core/ring/bound.h"
 
 #include <string.h>
 #include <sys/mman.h>

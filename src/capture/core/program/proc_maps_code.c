@@ -2,7 +2,7 @@
 /* Maps that hold code, asked for one by one. */
 #include <sys/ioctl.h>
 
-#include "capture/core/proc_maps.h"
+#include "capture/core/program/proc_maps.h"
 #include "capture/core/raw.h"
 
 #define MAPS_MAX 256u

@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 
 #include "base/fmt.h"
-#include "capture/core/bound.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
+#include "capture/core/ring/bound.h"
 
 /* Times that the whole file is looked through. */
 #define ROUNDS 64u

@@ -3,9 +3,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "capture/core/bound.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
+#include "capture/core/ring/bound.h"
 
 #define RETRY_EVERY 1024u /* dropped records between two attempts on a full disk */
 

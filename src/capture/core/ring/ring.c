@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "base/fmt.h"
-#include "capture/core/bound.h"
 #include "capture/core/own_fds.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
+#include "capture/core/ring/bound.h"
 
 /* The program's own limit on file sizes holds for our file too: beyond it a write is a SIGXFSZ. */
 bool cap_ring_is_within_limit(uint64_t end)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/core/proc_maps.h"
+#include "capture/core/program/proc_maps.h"
 
 #include <string.h>
 

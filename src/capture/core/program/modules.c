@@ -3,8 +3,8 @@
  * of fork has it from its parent and only says it again in its own ring. */
 #include <string.h>
 
-#include "capture/core/proc_maps.h"
 #include "capture/core/process.h"
+#include "capture/core/program/proc_maps.h"
 #include "capture/core/raw.h"
 #include "capture/core/thread_table.h"
 #include "ops/code_owner.h"

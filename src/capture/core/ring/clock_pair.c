@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/core/clock_pair.h"
+#include "capture/core/ring/clock_pair.h"
 
 #include "capture/core/capture.h"
 

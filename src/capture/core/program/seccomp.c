@@ -5,7 +5,7 @@
  * dropped. Where the program forbids itself to look at the time stamp counter, too (the kernel does
  * it for strict seccomp, PR_SET_TSC asks for it), nothing is recorded any more.
  */
-#include "capture/core/seccomp.h"
+#include "capture/core/program/seccomp.h"
 
 #include <linux/seccomp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/core/filters.h"
+#include "capture/core/program/filters.h"
 
 #include <string.h>
 #include <sys/prctl.h>
