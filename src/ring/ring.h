@@ -110,6 +110,23 @@ enum wio_slot_kind {
         11, /* struct wio_slot_text: id = path, base = descriptor, lo = flags of open */
 };
 
+/* Slots that a record of this kind takes; `said` is what the one after its kind says (byte 5),
+ * which counts for texts alone. */
+static inline uint32_t wio_slot_count(uint8_t kind, uint8_t said)
+{
+    switch (kind) {
+    case WIO_SLOT_EVENT_EXT:
+        return 2;
+    case WIO_SLOT_STRING:
+    case WIO_SLOT_MODULE:
+    case WIO_SLOT_STACK:
+    case WIO_SLOT_META:
+        return said;
+    default:
+        return 1;
+    }
+}
+
 /* The most events that one EVENT_RUN stands for. */
 #define WIO_RUN_MAX 1024
 

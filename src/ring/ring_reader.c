@@ -222,20 +222,10 @@ static bool is_valid(const struct wio_ring_chunk *chunk, const union wio_slot *s
     return slots[place].any.seq == (uint32_t)(chunk->chunk_no * WIO_CHUNK_SLOTS + place);
 }
 
-/* Slots that a record says it takes; those of a text are in it. */
+/* Slots that a record says it takes. */
 static uint32_t said_slots(const union wio_slot *slot)
 {
-    switch (slot->any.kind) {
-    case WIO_SLOT_EVENT_EXT:
-        return 2;
-    case WIO_SLOT_STRING:
-    case WIO_SLOT_MODULE:
-    case WIO_SLOT_STACK:
-    case WIO_SLOT_META:
-        return slot->any.slots;
-    default:
-        return 1;
-    }
+    return wio_slot_count(slot->any.kind, slot->any.slots);
 }
 
 /* A record lies in one chunk: what goes on behind its end is damaged. */

@@ -35,17 +35,8 @@ static bool may_take(uint64_t state)
 /* Slots that a record takes. */
 static uint32_t slots_of(const uint8_t *slot)
 {
-    switch (slot[4]) { /* kind */
-    case WIO_SLOT_EVENT_EXT:
-        return 2;
-    case WIO_SLOT_STRING:
-    case WIO_SLOT_MODULE:
-    case WIO_SLOT_STACK:
-    case WIO_SLOT_META:
-        return slot[5] > 0 ? slot[5] : 1;
-    default:
-        return 1;
-    }
+    uint32_t slots = wio_slot_count(slot[4], slot[5]); /* kind, slots */
+    return slots > 0 ? slots : 1;
 }
 
 static uint32_t events_of(const struct wio_slot_event *slot)
