@@ -238,20 +238,7 @@ static void say_busy(void *context, void *user, const struct wio_store_request *
 {
     struct wio_catalogue_server *server = context;
     const struct catalogue_client *client = user;
-    uint64_t now = now_ns(server);
-    struct wio_store_reply reply = {.op = request->op,
-                                    .result = WIO_STORE_BUSY,
-                                    .number = request->number,
-                                    .txn = request->txn,
-                                    .retry_ns = retry_ns,
-                                    .received_ns = now,
-                                    .locked_ns = now,
-                                    .done_ns = now,
-                                    .sent_ns = now,
-                                    .has_told = told != NULL};
-    if (told != NULL) {
-        reply.told = *told;
-    }
+    struct wio_store_reply reply = wio_intake_busy(request, told, retry_ns, now_ns(server));
     put_reply(server, client->link, &reply);
 }
 

@@ -62,6 +62,26 @@ static uint32_t flags_of(const struct wio_store_request *request)
     return WIO_ADMIT_REJECT | (holds ? WIO_ADMIT_HOLDS : 0u);
 }
 
+struct wio_store_reply wio_intake_busy(const struct wio_store_request *request,
+                                       const struct wio_store_told *told, uint64_t retry_ns,
+                                       uint64_t now_ns)
+{
+    struct wio_store_reply reply = {.op = request->op,
+                                    .result = WIO_STORE_BUSY,
+                                    .number = request->number,
+                                    .txn = request->txn,
+                                    .retry_ns = retry_ns,
+                                    .received_ns = now_ns,
+                                    .locked_ns = now_ns,
+                                    .done_ns = now_ns,
+                                    .sent_ns = now_ns,
+                                    .has_told = told != NULL};
+    if (told != NULL) {
+        reply.told = *told;
+    }
+    return reply;
+}
+
 uint16_t wio_intake_operation(uint16_t op)
 {
     static const uint16_t jobs = 16; /* behind COMMIT .. FORGET */

@@ -78,6 +78,10 @@ struct wio_intake_ops {
     uint8_t (*space)(void *context);
 };
 
+/* The reply to a request that is refused (struct wio_intake_ops): with all its times now. */
+struct wio_store_reply wio_intake_busy(const struct wio_store_request *request,
+                                       const struct wio_store_told *told, uint64_t retry_ns,
+                                       uint64_t now_ns);
 /* What an operation (enum wio_store_op) is in rules and speeds: below WIO_SPEED_OPS. */
 uint16_t wio_intake_operation(uint16_t op);
 /* Features that a server offers. */
