@@ -77,17 +77,17 @@ struct wio_cache_file {
 };
 
 RB_HEAD(wio_cache_files, wio_cache_file);
-TAILQ_HEAD(wio_cache_dirty, wio_cache_file);
+TAILQ_HEAD(wio_cache_dirty_files, wio_cache_file);
 TAILQ_HEAD(wio_cache_growing, wio_cache_file);
 
 /* A device: what is to be written to it, and how fast it is known to be. */
 struct wio_cache_device {
     struct wio_model_params params;
     struct wio_queue queue;
-    struct wio_throttle throttle;     /* its task: the one that runs, while that writes here */
-    struct wio_share share;           /* of what has been written to all devices */
-    struct wio_cache_dirty dirty;     /* files in order of dirty_at_s */
-    struct wio_cache_growing growing; /* in order of new_from */
+    struct wio_throttle throttle;       /* its task: the one that runs, while that writes here */
+    struct wio_share share;             /* of what has been written to all devices */
+    struct wio_cache_dirty_files dirty; /* files in order of dirty_at_s */
+    struct wio_cache_growing growing;   /* in order of new_from */
     uint64_t dirty_pages;
     uint64_t request_pages; /* the longest request */
     double next_expiry_s;   /* when its flusher looks for old files */

@@ -161,7 +161,7 @@ void wio_flusher_skip(const struct wio_cache *cache, struct wio_cache_device *de
 static enum wio_status flush_above(struct wio_cache *cache, struct wio_cache_device *device)
 {
     while (is_above(cache, device)) {
-        struct wio_cache_file *end = TAILQ_LAST(&device->dirty, wio_cache_dirty);
+        struct wio_cache_file *end = TAILQ_LAST(&device->dirty, wio_cache_dirty_files);
         struct wio_cache_file *file = TAILQ_FIRST(&device->dirty);
         while (file != NULL) {
             struct wio_cache_file *next = file != end ? TAILQ_NEXT(file, in_dirty) : NULL;
