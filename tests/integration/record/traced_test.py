@@ -19,7 +19,7 @@ from record_case import WHYIO, RecordCase, main, until
 
 TRACED = os.path.abspath(sys.argv.pop(1))
 DYNAMIC = os.path.abspath(sys.argv.pop(1))
-NOBODY = 65534
+UNPRIVILEGED = 65534
 SYS_PTRACE = {"x86_64": 101, "aarch64": 117}
 TRACE = ("-q", "--static=trace")
 CAPTURE = os.environ.get("WHYIO_CAPTURE_LIB") or glob.glob(
@@ -419,7 +419,7 @@ func main() {
         os.chmod(self.dir, 0o755)
         whyio = shutil.copy(WHYIO, place + "/whyio")
         program = shutil.copy(TRACED, place + "/program")
-        as_user = ["setpriv", f"--reuid={NOBODY}", "--clear-groups"]
+        as_user = ["setpriv", f"--reuid={UNPRIVILEGED}", "--clear-groups"]
         if subprocess.run([*as_user, helper, "identity"], check=False, capture_output=True,
                           text=True).stdout != "effective user 0\n":
             self.skipTest("set-user-id programs have no effect here")
