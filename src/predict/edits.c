@@ -62,12 +62,26 @@ static int by_place(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
+/* Events that several changes leave out: what one leaves out further on, those within it do. */
+static void join_drops(struct wio_edit_list *list)
+{
+    uint64_t reach = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct wio_edit *edit = &list->items[i];
+        if (edit->kind == WIO_EDIT_DROP) {
+            edit->last = reach >= edit->seq && reach > edit->last ? reach : edit->last;
+            reach = edit->last;
+        }
+    }
+}
+
 void wio_edits_sort(struct wio_edits *edits)
 {
     for (uint32_t i = 0; i < edits->stream_count; i++) {
         struct wio_edit_list *list = &edits->streams[i];
         if (list->count > 1) {
             qsort(list->items, list->count, sizeof(*list->items), by_place);
+            join_drops(list);
         }
     }
 }

@@ -75,17 +75,18 @@ static enum wio_status follow(struct sim *sim, struct sim_thread *thread,
 uint64_t sim_edit_skips(struct sim_thread *thread, const struct wio_event *event)
 {
     const struct wio_edit_list *list = thread->change.list;
-    const struct wio_edit *edit = list != NULL && thread->change.next < list->count
-                                      ? &list->items[thread->change.next]
-                                      : NULL;
-    bool is_here = edit != NULL && edit->kind == WIO_EDIT_SKIP && edit->seq == event->seq;
-    if (is_here && edit->last > edit->seq) {
-        thread->change.skip_end = edit->last + 1;
+    uint64_t skipped = 0;
+    for (uint32_t i = thread->change.next; list != NULL && i < list->count; i++) {
+        const struct wio_edit *edit = &list->items[i];
+        if (edit->seq != event->seq || edit->kind != WIO_EDIT_SKIP) {
+            break;
+        }
+        if (edit->last > edit->seq && edit->last + 1 > thread->change.skip_end) {
+            thread->change.skip_end = edit->last + 1;
+        }
+        skipped = edit->size > skipped ? edit->size : skipped;
     }
-    if (event->seq < thread->change.skip_end) {
-        return UINT64_MAX;
-    }
-    return is_here ? edit->size : 0;
+    return event->seq < thread->change.skip_end ? UINT64_MAX : skipped;
 }
 
 enum wio_status sim_edit_before(struct sim *sim, struct sim_thread *thread,

@@ -408,6 +408,27 @@ static void a_mapped_file_is_read(void **state)
     assert_us(try.result.all.total_s, before_s * 1e6 - 490 + (double)try.result.all.bytes_read);
 }
 
+/* The sleeps of a loop that looks for a file pass for page faults where a file is mapped: both
+ * changes leave them out. */
+static void a_polling_process_has_mapped_a_file(void **state)
+{
+    (void)state;
+    static const char script[] =
+        TWO "pwrite stream=0 t=0 dur=900000 fd=3 path=/b off=0 size=900\n"
+            "open stream=0 t=900000 dur=100000 path=/a a0=0x41 res=4\n"
+            "mmap stream=1 t=5000 dur=1000 fd=3 path=/m off=0 size=10 res=4096 a0=1 a1=2\n"
+            "access stream=1 t=10000 dur=1000 path=/a err=2\n"
+            "access stream=1 t=4011000 dur=1000 path=/a err=2 gap_cpu=1000 gap_slept=1\n"
+            "access stream=1 t=8012000 dur=1000 path=/a res=0 gap_cpu=1000 gap_slept=1\n"
+            "pwrite stream=1 t=8013000 dur=7000 fd=3 path=/c off=0 size=7\n"
+            "edge 0:1 1:3 evidence=poll\n"
+            "poll-loop 1:1 3\n";
+    change(WIO_CHANGE_READ_MAPS, 100);
+    change(WIO_CHANGE_NO_POLLING, 0);
+    predict(script);
+    assert_true(try.result.all.total_s >= 1007e-6 && try.result.all.total_s < 1070e-6);
+}
+
 static void a_change_holds_within_its_scope(void **state)
 {
     (void)state;
@@ -481,6 +502,7 @@ int main(void)
         TRY(reads_go_over_small_holes),
         TRY(a_thread_goes_on_when_the_file_is_there),
         TRY(a_mapped_file_is_read),
+        TRY(a_polling_process_has_mapped_a_file),
         TRY(a_change_holds_within_its_scope),
         TRY(a_part_of_what_is_removed_stays),
         TRY(a_part_of_what_is_removed_stays),
