@@ -366,8 +366,7 @@ static enum wio_status ask_all(struct sim *sim, const struct sim_thread *thread,
                                struct store_op *op, const struct wio_model_op *what)
 {
     const struct wio_host_store *is = &sim->store->is;
-    const uint16_t operation =
-        what->method == WIO_MODEL_READ || what->method == WIO_MODEL_READ_DIRECT ? 0 : 1;
+    const uint16_t operation = wio_model_flow(what->method) == WIO_MODEL_MOVES_IN ? 0 : 1;
     const uint64_t first = what->offset / is->stripe_unit;
     const uint64_t last = (what->offset + what->size - 1) / is->stripe_unit;
     for (uint64_t unit = first; unit <= last && unit < first + is->targets; unit++) {
