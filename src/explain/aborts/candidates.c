@@ -11,17 +11,20 @@ static const struct wio_txn_file *file_of(void *arg, uint64_t file)
     return aborts->cursor == NULL ? NULL : wio_txn_cursor_file(aborts->cursor, file);
 }
 
-static enum wio_status try_change(const struct wio_aborts *aborts, const char *name,
+static enum wio_status try_change(const struct wio_aborts *aborts,
+                                  const struct wio_whatif_costs *costs, const char *name,
                                   const char *cure, struct wio_whatif_change change,
                                   struct wio_candidates *candidates)
 {
     struct wio_candidate *row = &candidates->rows[candidates->count++];
     *row = (struct wio_candidate){.name = name, .cure = cure, .change = change};
-    return wio_whatif(&aborts->replays, &change, file_of, (void *)(uintptr_t)aborts, &row->result);
+    return wio_whatif(&aborts->replays, costs, &change, file_of, (void *)(uintptr_t)aborts,
+                      &row->result);
 }
 
-enum wio_status wio_candidates_run(const struct wio_aborts *aborts,
-                                   struct wio_candidates *candidates_out)
+static enum wio_status try_all(const struct wio_aborts *aborts,
+                               const struct wio_whatif_costs *costs,
+                               struct wio_candidates *candidates_out)
 {
     static const struct {
         const char *name;
@@ -51,14 +54,23 @@ enum wio_status wio_candidates_run(const struct wio_aborts *aborts,
         [WIO_CANDIDATE_NO_WAIT] = {"no-wait", "policy", {.policy = WIO_LOCK_NO_WAIT}},
         [WIO_CANDIDATE_WAIT_DIE] = {"wait-die", "policy", {.policy = WIO_LOCK_WAIT_DIE}},
     };
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(changes); i++) {
+        struct wio_whatif_change change = changes[i].change;
+        change.segments = i == WIO_CANDIDATE_SPREAD ? aborts->replays.servers : 0;
+        WIO_TRY(
+            try_change(aborts, costs, changes[i].name, changes[i].cure, change, candidates_out));
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_candidates_run(const struct wio_aborts *aborts,
+                                   struct wio_candidates *candidates_out)
+{
     *candidates_out = (struct wio_candidates){0};
     if (aborts->replays.client_count == 0 || aborts->replays.servers == 0) {
         return WIO_OK;
     }
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(changes); i++) {
-        struct wio_whatif_change change = changes[i].change;
-        change.segments = i == WIO_CANDIDATE_SPREAD ? aborts->replays.servers : 0;
-        WIO_TRY(try_change(aborts, changes[i].name, changes[i].cure, change, candidates_out));
-    }
-    return WIO_OK;
+    WIO_CLEANUP(wio_whatif_costs_fini) struct wio_whatif_costs costs = {0};
+    WIO_TRY(wio_whatif_costs(&aborts->replays, &costs));
+    return try_all(aborts, &costs, candidates_out);
 }

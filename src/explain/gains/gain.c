@@ -58,6 +58,7 @@ struct predictor {
     bool has_others;         /* .. or a setting .. */
     double all_s;            /* .. how long the run takes then; NaN: not known */
     bool is_read;            /* the program is .. */
+    bool has_faults;         /* what page faults cost is fitted */
     uint64_t run;            /* so many predictions are made .. */
     uint64_t runs;           /* .. of so many */
     char why[WIO_GAIN_TEXT]; /* the run as it was cannot be predicted; "": it can */
@@ -355,7 +356,8 @@ static enum wio_status find_gain(struct predictor *predictor, const struct wio_f
         return WIO_OK;
     }
     if (!change.is_setting && change.change.kind == WIO_CHANGE_READ_MAPS &&
-        predictor->basis == WIO_GAIN_TRACE) {
+        predictor->basis == WIO_GAIN_TRACE && !predictor->has_faults) {
+        predictor->has_faults = true;
         WIO_TRY(wio_fit_faults(&predictor->fit, &predictor->program, err));
     }
     WIO_TRY(predict_alone(predictor, finding, &change, gain, err));

@@ -5,8 +5,8 @@
  * them. Memory: at most WIO_REPLAY_REQUESTS_MAX requests; transactions behind these are not kept,
  * and counted.
  */
-#ifndef WIO_EXPLAIN_ABORTS_REPLAYS_H
-#define WIO_EXPLAIN_ABORTS_REPLAYS_H
+#ifndef WIO_EXPLAIN_WHATIF_REPLAYS_H
+#define WIO_EXPLAIN_WHATIF_REPLAYS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -18,7 +18,7 @@ static uint64_t again_of(const struct wio_whatif_world *world,
                          const struct wio_whatif_runner *runner)
 {
     const struct wio_replay_txn *txn = &world->replays->txns[runner->txn];
-    const struct wio_whatif_costs *costs = &world->costs;
+    const struct wio_whatif_costs *costs = world->costs;
     uint64_t receive_ns = runner->plan.pieces[0].receive_ns;
     uint64_t again_ns = costs->again_ns;
     if (!runner->is_wounded) {
@@ -186,7 +186,7 @@ static enum wio_status make_runners(struct wio_whatif_world *world)
         if (runner->owners == NULL) {
             return WIO_ERR_NOMEM;
         }
-        runner->plan.costs = &world->costs;
+        runner->plan.costs = world->costs;
         WIO_TRY(begin_next(world, runner, 0));
     }
     return WIO_OK;
@@ -205,17 +205,15 @@ static void fini(struct wio_whatif_world *world)
     free(world->servers);
     free(world->runners);
     wio_whatif_events_fini(&world->events);
-    wio_whatif_costs_fini(&world->costs);
 }
 
-enum wio_status wio_whatif(const struct wio_replays *replays,
+enum wio_status wio_whatif(const struct wio_replays *replays, const struct wio_whatif_costs *costs,
                            const struct wio_whatif_change *change, wio_whatif_file_fn *file_of,
                            void *arg, struct wio_whatif_result *result_out)
 {
     struct wio_whatif_world world = {
-        .replays = replays, .change = change, .file_of = file_of, .arg = arg};
-    enum wio_status status = wio_whatif_costs(replays, &world.costs);
-    status = status == WIO_OK ? make_servers(&world) : status;
+        .replays = replays, .costs = costs, .change = change, .file_of = file_of, .arg = arg};
+    enum wio_status status = make_servers(&world);
     status = status == WIO_OK ? make_runners(&world) : status;
     uint64_t begin_ns = world.events.count > 0 ? world.events.heap[0].ns : 0;
     status = status == WIO_OK ? run(&world) : status;

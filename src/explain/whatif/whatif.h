@@ -6,10 +6,11 @@
  * took runs beside. A client sends as it did, waits as long in between, and begins an aborted
  * attempt again with its age, after a pause that doubles.
  */
-#ifndef WIO_EXPLAIN_ABORTS_WHATIF_H
-#define WIO_EXPLAIN_ABORTS_WHATIF_H
+#ifndef WIO_EXPLAIN_WHATIF_WHATIF_H
+#define WIO_EXPLAIN_WHATIF_WHATIF_H
 
 #include "explain/whatif/replays.h"
+#include "explain/whatif/whatif_costs.h"
 #include "lock/types.h"
 
 /* With another layout a request becomes so many runs of contiguous bytes at most. */
@@ -42,7 +43,9 @@ struct wio_whatif_result {
 /* What is told of a file: NULL where its layout is not known. */
 typedef const struct wio_txn_file *wio_whatif_file_fn(void *arg, uint64_t file);
 
+/* `costs` are those of `replays` (wio_whatif_costs). */
 WIO_MUST_CHECK enum wio_status wio_whatif(const struct wio_replays *replays,
+                                          const struct wio_whatif_costs *costs,
                                           const struct wio_whatif_change *change,
                                           wio_whatif_file_fn *file_of, void *arg,
                                           struct wio_whatif_result *result_out);

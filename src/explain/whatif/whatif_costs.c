@@ -65,7 +65,7 @@ static void find_queued(const struct wio_replays *replays, const struct seen *se
         bool has_paused = (double)request->pause_ns > of->none_ns || *since_ns == 0;
         bool has_lain = !has_paused && request->is_behind && request->came_ns > *since_ns;
         uint64_t lay_ns = has_lain ? request->came_ns - *since_ns : 0;
-        *since_ns = has_paused ? request->came_ns : *since_ns;
+        *since_ns = has_paused && request->came_ns > *since_ns ? request->came_ns : *since_ns;
         queued_ns[i] = lay_ns < UINT32_MAX ? (uint32_t)lay_ns : UINT32_MAX;
     }
 }
@@ -83,7 +83,7 @@ static struct wio_whatif_cost cost_of(const struct seen *seen)
 
 static double bytes_of(unsigned index)
 {
-    return index == 0 ? 0 : (double)(UINT64_C(96) << index); /* the middle of the class */
+    return index == 0 ? 0 : (double)(UINT64_C(192) << index); /* the middle of the class */
 }
 
 static uint64_t between(double x, double x0, uint64_t y0, double x1, uint64_t y1)

@@ -5,8 +5,8 @@
  * from an answer to the next request, with the time of the client and the network. They are told
  * apart by requests that a server took up right behind another client's.
  */
-#ifndef WIO_EXPLAIN_ABORTS_WHATIF_COSTS_H
-#define WIO_EXPLAIN_ABORTS_WHATIF_COSTS_H
+#ifndef WIO_EXPLAIN_WHATIF_WHATIF_COSTS_H
+#define WIO_EXPLAIN_WHATIF_WHATIF_COSTS_H
 
 #include "explain/whatif/replays.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is still to happen in a what-if, by its virtual time. */
-#ifndef WIO_EXPLAIN_ABORTS_WHATIF_EVENTS_H
-#define WIO_EXPLAIN_ABORTS_WHATIF_EVENTS_H
+#ifndef WIO_EXPLAIN_WHATIF_WHATIF_EVENTS_H
+#define WIO_EXPLAIN_WHATIF_WHATIF_EVENTS_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The requests of one transaction as they are with a change. */
-#ifndef WIO_EXPLAIN_ABORTS_WHATIF_PLAN_H
-#define WIO_EXPLAIN_ABORTS_WHATIF_PLAN_H
+#ifndef WIO_EXPLAIN_WHATIF_WHATIF_PLAN_H
+#define WIO_EXPLAIN_WHATIF_WHATIF_PLAN_H
 
 #include "explain/whatif/whatif.h"
 #include "explain/whatif/whatif_costs.h"

@@ -73,6 +73,12 @@ enum wio_status wio_whatif_send(struct wio_whatif_world *world, struct wio_whati
 {
     struct wio_whatif_server *server = &world->servers[runner->plan.pieces[index].server];
     void *array = server->arrivals;
+    if (server->first > server->arrival_count / 2) { /* more has been taken than waits */
+        server->arrival_count -= server->first;
+        memmove(server->arrivals, server->arrivals + server->first,
+                server->arrival_count * sizeof(*server->arrivals));
+        server->first = 0;
+    }
     WIO_TRY(wio_grow(&array, sizeof(*server->arrivals), &server->arrival_capacity,
                      server->arrival_count + 1));
     server->arrivals = array;

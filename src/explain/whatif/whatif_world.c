@@ -38,5 +38,5 @@ enum wio_status wio_whatif_end_attempt(struct wio_whatif_world *world,
     }
     runner->is_ending = true;
     runner->is_wounded = is_wounded;
-    return wio_whatif_later(world, runner, WIO_WHATIF_ABORT, world->costs.abort_ns, 0);
+    return wio_whatif_later(world, runner, WIO_WHATIF_ABORT, world->costs->abort_ns, 0);
 }

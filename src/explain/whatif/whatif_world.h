@@ -52,7 +52,7 @@ struct wio_whatif_world {
     struct wio_whatif_runner *runners;
     struct wio_whatif_server *servers;
     uint32_t server_count;
-    struct wio_whatif_costs costs;
+    const struct wio_whatif_costs *costs;
     struct wio_whatif_events events;
     uint64_t now_ns;
     uint64_t last_end_ns;

@@ -22,8 +22,11 @@ static struct wio_whatif_result run(const struct wio_aborts *aborts,
 {
     struct wio_whatif_result result;
     struct wio_whatif_result again;
-    assert_int_equal(wio_whatif(&aborts->replays, &change, striped, NULL, &result), WIO_OK);
-    assert_int_equal(wio_whatif(&aborts->replays, &change, striped, NULL, &again), WIO_OK);
+    struct wio_whatif_costs costs = {0};
+    assert_int_equal(wio_whatif_costs(&aborts->replays, &costs), WIO_OK);
+    assert_int_equal(wio_whatif(&aborts->replays, &costs, &change, striped, NULL, &result), WIO_OK);
+    assert_int_equal(wio_whatif(&aborts->replays, &costs, &change, striped, NULL, &again), WIO_OK);
+    wio_whatif_costs_fini(&costs);
     assert_int_equal(result.aborts, again.aborts);
     assert_int_equal(result.waits, again.waits);
     assert_false(result.is_cut);
