@@ -20,7 +20,7 @@ struct serve_admin {
     const struct wio_serve_config *config;
     struct wio_admit_total *total;       /* of the targets */
     struct wio_admit_total *names_total; /* of the catalogue */
-    pthread_mutex_t mutex;               /* one change or snapshot of targets at a time */
+    pthread_mutex_t mutex;               /* one change, snapshot or flush of targets at a time */
     pthread_mutex_t names_mutex;         /* one snapshot of the catalogue at a time */
     bool has_mutex;
     struct target_thread **targets; /* NULL: they have not begun */

@@ -95,6 +95,7 @@ static enum wio_status check_node(struct root_checker *checker, const char *path
     if (serve_layout_read(wio_net_io(net), &layout, &why) != WIO_OK) {
         tell(checker, &why);
     }
+    wio_link_key_forget(&layout.servers_key);
     if (layout.role != WIO_SERVE_TARGET) {
         check_catalogue(checker, wio_net_io(net));
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Another thread holds the thread of an event loop between two of its events, looks at what that
- * thread alone may touch otherwise, and lets it go. One holds at a time.
+ * thread alone may touch otherwise, and lets it go. One holds at a time: the callers see to it.
  */
 #ifndef WIO_STORE_SERVE_LOOP_HOLD_H
 #define WIO_STORE_SERVE_LOOP_HOLD_H

@@ -358,12 +358,26 @@ static void reload(void *context, int number)
     }
 }
 
+/* One that cannot be flushed keeps none of the others: the first failure counts. */
+static enum wio_status flush_targets(struct serve *serve, struct wio_error *err)
+{
+    enum wio_status status = WIO_OK;
+    (void)pthread_mutex_lock(&serve->admin.mutex); /* one holds a target at a time */
+    for (unsigned i = 0; i < serve->layout.targets; i++) {
+        struct wio_error why = WIO_ERROR_INIT;
+        enum wio_status its = target_thread_flush(serve->targets[i], &why);
+        if (its != WIO_OK && status == WIO_OK) {
+            status = wio_error_pass(err, &why);
+        }
+    }
+    (void)pthread_mutex_unlock(&serve->admin.mutex);
+    return status;
+}
+
 static enum wio_status flush_traces(struct serve *serve, struct wio_error *err)
 {
     struct wio_io *io = wio_net_io(serve->net);
-    for (unsigned i = 0; i < serve->layout.targets; i++) {
-        WIO_TRY(target_thread_flush(serve->targets[i], err));
-    }
+    WIO_TRY(flush_targets(serve, err));
     return serve->tracer != NULL ? wio_tracer_flush(serve->tracer, io->ops->now_ns(io), err)
                                  : WIO_OK;
 }

@@ -383,6 +383,7 @@ void wio_catalogue_server_destroy(struct wio_catalogue_server *server)
     wio_names_fini(&server->names);
     wio_accounts_fini(&server->accounts);
     wio_blob_fini(&server->out);
+    wio_link_key_forget(&server->config.link.key);
     free(server);
 }
 

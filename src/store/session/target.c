@@ -453,6 +453,8 @@ void wio_target_destroy(struct wio_target *target)
     wio_names_fini(&target->names);
     wio_accounts_fini(&target->watch.accounts);
     wio_blob_fini(&target->out);
+    wio_link_key_forget(&target->link.key);
+    wio_link_key_forget(&target->servers_key);
     free(target);
 }
 
