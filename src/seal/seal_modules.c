@@ -9,6 +9,19 @@
 
 #define STACK_MAX 256u
 
+/* The function and the file of a script, each by itself. */
+static enum wio_status hide(const struct wio_seal *seal, const char *path, struct wio_blob *out)
+{
+    struct wio_code_script script;
+    if (!wio_code_script(path, &script)) {
+        return wio_path_anonymise(seal->key, path, strlen(path), out);
+    }
+    WIO_TRY(wio_blob_put(out, WIO_CODE_PYTHON, sizeof(WIO_CODE_PYTHON) - 1));
+    WIO_TRY(wio_path_anonymise(seal->key, script.function, script.function_bytes, out));
+    WIO_TRY(wio_blob_u8(out, ':'));
+    return wio_path_anonymise(seal->key, script.file, strlen(script.file), out);
+}
+
 /* A stack's own sources are told from single addresses by their id's map. */
 static enum wio_status image_of(struct wio_seal *seal, const char *path, size_t bytes,
                                 uint32_t *image_out)
@@ -26,7 +39,7 @@ static enum wio_status image_of(struct wio_seal *seal, const char *path, size_t 
     struct wio_elf_image *image = &seal->elf[id - 1];
     seal->elf_count = id;
     if (seal->is_hiding) {
-        WIO_TRY(wio_path_anonymise(seal->key, path, bytes, &name));
+        WIO_TRY(hide(seal, wio_strtab_get(&seal->elf_names, id, NULL), &name));
     } else {
         WIO_TRY(wio_blob_put(&name, path, bytes));
     }

@@ -40,6 +40,7 @@ struct cap_uring {
     uint32_t features;   /* IORING_FEAT_* */
     uint32_t registered; /* index by which enter may name it, + 1; 0 = none */
     int32_t registered_by; /* the thread whose index that is: each has its own */
+    bool has_skips;        /* of requests that post no end where all is well */
     bool is_hidden;        /* requests are counted, not recorded: uring_hidden.h */
     struct io_sqring_offsets sq_off;
     struct io_cqring_offsets cq_off;

@@ -110,14 +110,16 @@ static void count_ring(int fd)
 }
 
 /* A ring is of no type that stat(2) knows, as little else: to ask for a name takes ten times as
- * long. False: not open. */
+ * long. A file system of a network is not asked. False: not open, or a kernel that is too old for
+ * rings. */
 static bool look_at(int fd)
 {
-    struct stat st = {0};
-    if (raw_fstat(fd, &st) < 0) {
+    struct statx st = {0};
+    if (raw_call6(SYS_statx, fd, (long)"", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE,
+                  (long)&st, 0) < 0) {
         return false;
     }
-    if ((st.st_mode & S_IFMT) == 0 && cap_uring_is_ring(fd)) {
+    if ((st.stx_mode & S_IFMT) == 0 && cap_uring_is_ring(fd)) {
         count_ring(fd);
     }
     return true;

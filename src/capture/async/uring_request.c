@@ -266,7 +266,8 @@ struct cap_request cap_uring_request(struct cap_thread *self, struct cap_uring *
     set_kind(self, &request, ring, sqe);
     request.ext.arg[2] |= (int64_t)sqe->flags << 32;
     /* A request that posts no end must not take another one's. */
-    request.key =
-        (sqe->flags & IOSQE_CQE_SKIP_SUCCESS) != 0 ? 0 : cap_uring_key(ring, sqe->user_data);
+    bool is_skipped = (sqe->flags & IOSQE_CQE_SKIP_SUCCESS) != 0;
+    ring->has_skips = ring->has_skips || is_skipped;
+    request.key = is_skipped ? 0 : cap_uring_key(ring, sqe->user_data);
     return request;
 }

@@ -100,7 +100,7 @@ static unsigned submitted_of(const struct cap_uring *ring)
 /* May the place of `seen` have been written over while it was read? Only where the program has
  * taken that completion, and as many more can have come as the ring has places: the kernel fills
  * any number of places before its tail says so, but has no end of a request that it was not
- * given. */
+ * given. That says nothing where ends are left out, or one request has many. */
 static bool is_overwritten(const struct cap_uring *ring, unsigned seen)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -111,7 +111,8 @@ static bool is_overwritten(const struct cap_uring *ring, unsigned seen)
     if (filled > room || (int)(head - seen) <= 0) {
         return filled > room;
     }
-    return submitted >= (int)filled ? submitted > (int)room : filled == room;
+    bool is_bound = !ring->has_skips && submitted >= (int)filled;
+    return is_bound ? submitted > (int)room : filled == room;
 }
 
 void cap_uring_reap(struct cap_thread *self, struct cap_uring *ring)

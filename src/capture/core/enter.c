@@ -77,8 +77,9 @@ static bool is_sampled(const struct cap_module *module)
 static void meet_interpreter(void)
 {
     CAP_KEEP_ERRNO;
-    if ((cap_process.sites & CAP_PENDING_SCRIPT) == 0 && cap_on_interpreter()) {
-        cap_process.sites |= CAP_PENDING_SCRIPT;
+    if (!cap_process.has_met_interpreter) {
+        cap_process.has_met_interpreter = true;
+        cap_process.sites |= cap_on_interpreter() ? CAP_PENDING_SCRIPT : 0;
     }
 }
 

@@ -14,4 +14,11 @@ static inline uint64_t cap_mix(uint64_t id, uint64_t number)
     return x != 0 ? x : 1;
 }
 
+/* One more number into a hash of several: cheaper, and may be 0. Pure. */
+static inline uint64_t cap_hash_step(uint64_t hash, uint64_t number)
+{
+    hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
 #endif

@@ -27,6 +27,7 @@ struct cap_process {
     bool is_off;    /* nothing is recorded: no directory, set-user-id, a launcher, filters */
     uint8_t stacks; /* enum cap_stacks */
     uint8_t sites;  /* enum cap_pending: what is to be asked of calls by libraries */
+    bool has_met_interpreter; /* its lines were looked for */
     bool with_mpi_internals;
     bool is_slow; /* all calls take the slow way: a feature looks at each (cap_on_entered) */
     int32_t rank; /* from the environment, then from MPI; -1 = none */
@@ -113,7 +114,7 @@ struct cap_module {
     bool is_internal;    /* an MPI library or a helper of one */
     bool does_mpi_io;    /* the part of it that may act on the program's files */
     bool is_mpi_binding; /* the part that other languages call */
-    bool is_interpreter; /* of Python: its conditions hand its lock on */
+    bool is_interpreter; /* CPython: its conditions hand its lock on, its programs have lines */
     uint8_t kind;        /* enum wio_code_kind: whose code it is */
 };
 /* The module around an address (a copy); false where there is none. */

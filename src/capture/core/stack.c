@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "capture/core/features.h"
+#include "capture/core/hash.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 #include "ops/code_owner.h"
@@ -67,8 +68,7 @@ static uint64_t hash_of(const struct stack_walk *walk)
 {
     uint64_t hash = 0xcbf29ce484222325ull;
     for (unsigned i = 0; i < walk->count; i++) {
-        hash = (hash ^ walk->frames[i]) * 0x9e3779b97f4a7c15ull;
-        hash ^= hash >> 29;
+        hash = cap_hash_step(hash, walk->frames[i]);
     }
     return hash;
 }
@@ -177,29 +177,43 @@ static void walk_to_interpreter(struct stack_walk *walk)
     is_walking = false;
 }
 
-/* 0: the thread is in no such program, or code of the program's own has called. */
-static uint32_t script_stack(struct cap_thread *self, uintptr_t source)
+/* 0: code of the program's own has called, or its lines are not known. */
+static uint32_t take_script_stack(struct cap_thread *self, uintptr_t source)
 {
-    const uint64_t place = cap_on_script_place();
-    const uint64_t tag = (place ^ source) * 0x9e3779b97f4a7c15ull;
-    struct cap_script_site *site =
-        &self->stacks.scripts[tag >> 32 & (WIO_ARRAY_SIZE(self->stacks.scripts) - 1)];
-    if (place == 0 || (site->tag == tag && site->id != 0)) {
-        return place == 0 ? 0 : site->id;
-    }
     CAP_KEEP_ERRNO;
     struct stack_walk walk = {.source = source};
-    if (is_on_signal_stack()) {
-        return 0;
-    }
     walk_to_interpreter(&walk);
     if (walk.count == 0 || kind_of(walk.frames[walk.count - 1]) == WIO_CODE_OWN) {
         return 0;
     }
     unsigned found = cap_on_script_frames(self, walk.frames + walk.count, DEPTH_MAX - walk.count);
     walk.count += found;
-    *site = (struct cap_script_site){tag, found > 0 ? write_stack(self, &walk) : 0};
-    return site->id;
+    return found > 0 ? write_stack(self, &walk) : 0;
+}
+
+/* 0: the thread is in no such program, or it has no line here. Both outcomes are remembered, the
+ * last one in front. */
+static uint32_t script_stack(struct cap_thread *self, uintptr_t source)
+{
+    const uint64_t place = cap_on_script_place();
+    const uint64_t tag = cap_hash_step(place, source) | 1;
+    struct cap_script_site *set = self->stacks.scripts[tag >> 32 & (CAP_SCRIPT_SETS - 1)];
+    if (place == 0) {
+        return 0;
+    }
+    if (CAP_LIKELY(set[0].tag == tag)) {
+        return set[0].id;
+    }
+    struct cap_script_site site = set[1];
+    if (site.tag != tag) {
+        if (is_on_signal_stack()) {
+            return 0;
+        }
+        site = (struct cap_script_site){tag, take_script_stack(self, source)};
+    }
+    set[1] = set[0];
+    set[0] = site;
+    return site.id;
 }
 
 /* ---- which one is due ------------------------------------------------------------------------ */
@@ -210,7 +224,7 @@ uint32_t cap_stack_sample(struct cap_thread *self, const struct cap_event *ev)
         self->has_pending &= (uint8_t) ~(CAP_PENDING_SITE | CAP_PENDING_SCRIPT);
         return 0;
     }
-    if ((self->has_pending & CAP_PENDING_SCRIPT) != 0) {
+    if ((self->has_pending & cap_process.sites & CAP_PENDING_SCRIPT) != 0) {
         const uint32_t id = script_stack(self, ev->source);
         if (id != 0) {
             return id;

@@ -7,7 +7,8 @@
  * bounded by a share of the thread's time.
  *
  * A call by an interpreter, or by what it has called, has the stack up to the line of the program
- * that is interpreted, each time: such stacks are remembered by that line.
+ * that is interpreted, each time: such stacks are remembered by that line. New lines are outside
+ * the bound above.
  */
 #ifndef WIO_CAPTURE_CORE_STACK_H
 #define WIO_CAPTURE_CORE_STACK_H

@@ -33,10 +33,12 @@ struct cap_site {
 #define CAP_SITE_SETS 2048u
 #define CAP_SITE_WAYS 2u
 
+#define CAP_SCRIPT_SETS 128u
+
 /* The stack of a call from a line of an interpreted program. */
 struct cap_script_site {
     uint64_t tag; /* of place and return address; 0 = none */
-    uint32_t id;
+    uint32_t id;  /* 0: there is no line */
 };
 
 /* Call stacks (stack.c): known and measured for the writer, whichever thread has it. */
@@ -47,7 +49,7 @@ struct cap_stack_state {
     uint64_t first;       /* ticks of the first sample .. */
     uint64_t ticks;       /* .. and what all of them took */
     struct cap_site sites[CAP_SITE_SETS][CAP_SITE_WAYS];
-    struct cap_script_site scripts[256]; /* by tag */
+    struct cap_script_site scripts[CAP_SCRIPT_SETS][2]; /* by tag, the last one in front */
 };
 
 /* One writer of the ring (chunk.c). */

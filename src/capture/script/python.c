@@ -16,15 +16,19 @@ struct python_layout {
     uint8_t frame_instruction;
     uint8_t index_bytes; /* 0: the instruction is an address; else an index of units of so many */
     uint8_t code_start;  /* in the code object: the first instruction */
+    uint8_t code_line;
     uint8_t code_file;
     uint8_t code_name;
     uint8_t text_data; /* behind the head of a text of ASCII characters */
 };
 
 static const struct python_layout layouts[] = {
-    {8, 24, -1, 32, 24, 104, 1, 0, 104, 112, 48}, {9, 24, -1, 32, 24, 104, 1, 0, 104, 112, 48},
-    {10, 24, -1, 32, 24, 96, 2, 0, 104, 112, 48}, {11, 56, 8, 32, 48, 56, 0, 184, 112, 120, 48},
-    {12, 56, 0, 0, 8, 56, 0, 192, 112, 120, 40},  {13, 72, -1, 0, 8, 56, 0, 200, 112, 120, 40},
+    {8, 24, -1, 32, 24, 104, 1, 0, 40, 104, 112, 48},
+    {9, 24, -1, 32, 24, 104, 1, 0, 40, 104, 112, 48},
+    {10, 24, -1, 32, 24, 96, 2, 0, 40, 104, 112, 48},
+    {11, 56, 8, 32, 48, 56, 0, 184, 72, 112, 120, 48},
+    {12, 56, 0, 0, 8, 56, 0, 192, 68, 112, 120, 40},
+    {13, 72, -1, 0, 8, 56, 0, 200, 68, 112, 120, 40},
 };
 
 enum {
@@ -36,6 +40,7 @@ enum {
 };
 
 static struct {
+    int (*is_alive)(void);                             /* Py_IsInitialized */
     const uint8_t *(*thread_state)(void);              /* PyGILState_GetThisThreadState */
     int (*line_of)(const uint8_t *code, int bytes_in); /* PyCode_Addr2Line */
     const uint8_t *code_type;                          /* PyCode_Type */
@@ -66,31 +71,38 @@ static const struct python_layout *layout_of(const char *version)
     return NULL;
 }
 
-static bool find_function(const char *name, void *function_out)
+static bool find_symbol(const char *name, void *symbol_out)
 {
     void *found = dlsym(RTLD_DEFAULT, name);
-    memcpy(function_out, &found, sizeof(found));
+    memcpy(symbol_out, &found, sizeof(found));
     return found != NULL;
 }
 
 bool cap_python_find(void)
 {
     const char *(*version)(void);
-    if (sizeof(void *) != 8 || python.layout != NULL) {
-        return python.layout != NULL;
+    const uint8_t *(*thread_state)(void);
+    int (*is_alive)(void);
+    int (*line_of)(const uint8_t *, int);
+    const uint8_t *code_type;
+    if (sizeof(void *) != 8 || !find_symbol("Py_GetVersion", &version) ||
+        !find_symbol("Py_IsInitialized", &is_alive) ||
+        !find_symbol("PyGILState_GetThisThreadState", &thread_state) ||
+        !find_symbol("PyCode_Addr2Line", &line_of) || !find_symbol("PyCode_Type", &code_type)) {
+        return false;
     }
-    if (find_function("Py_GetVersion", &version) &&
-        find_function("PyGILState_GetThisThreadState", &python.thread_state) &&
-        find_function("PyCode_Addr2Line", &python.line_of) &&
-        find_function("PyCode_Type", &python.code_type)) {
-        __atomic_store_n(&python.layout, layout_of(version()), __ATOMIC_RELEASE);
-    }
+    python.is_alive = is_alive;
+    python.thread_state = thread_state;
+    python.line_of = line_of;
+    python.code_type = code_type;
+    __atomic_store_n(&python.layout, layout_of(version()), __ATOMIC_RELEASE);
     return python.layout != NULL;
 }
 
 static const uint8_t *innermost(const struct python_layout *layout)
 {
-    const uint8_t *thread = python.thread_state();
+    /* Its end frees the states of other threads, which still find theirs. */
+    const uint8_t *thread = python.is_alive() != 0 ? python.thread_state() : NULL;
     if (thread == NULL) {
         return NULL;
     }
@@ -116,11 +128,15 @@ unsigned cap_python_frames(struct cap_python_frame *frames, unsigned max)
         const uint8_t *code = pointer_at(frame, layout->frame_code);
         if (is_code(code)) {
             const uint8_t *at = pointer_at(frame, layout->frame_instruction);
+            uint32_t first_line;
+            memcpy(&first_line, code + layout->code_line, sizeof(first_line));
             frames[count++] = (struct cap_python_frame){
                 .code = code,
                 .instruction =
                     layout->index_bytes == 0 ? at : (const uint8_t *)((uintptr_t)at & UINT32_MAX),
-                .file = pointer_at(code, layout->code_file)};
+                .file = pointer_at(code, layout->code_file),
+                .name = pointer_at(code, layout->code_name),
+                .first_line = first_line};
         }
         frame = pointer_at(frame, layout->frame_back);
     }
@@ -157,5 +173,5 @@ struct cap_python_text cap_python_file(const struct cap_python_frame *frame)
 
 struct cap_python_text cap_python_function(const struct cap_python_frame *frame)
 {
-    return text_of(pointer_at(frame->code, python.layout->code_name));
+    return text_of(frame->name);
 }

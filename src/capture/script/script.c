@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/mix.h"
+#include "capture/core/hash.h"
 #include "capture/core/process.h"
 #include "capture/script/python.h"
 #include "ops/code_owner.h"
@@ -17,7 +19,7 @@
 #define LINES_BASE (UINT64_C(1) << 62)
 #define LINES_BITS 20u
 
-/* Whose code a code object is, by its address and its file's: low bits enum wio_code_kind + 1. */
+/* Whose code a code object is, by its address and its file's: low bits: enum wio_code_kind. */
 static uint64_t kinds[1024];
 
 /* Functions by the hash of their names; the index is that of their lines. Only added to. */
@@ -25,12 +27,6 @@ static struct {
     uint64_t hash; /* 0: free */
     int32_t pid;   /* whose ring has the MODULE record */
 } functions[FUNCTIONS_MAX];
-
-static uint64_t mixed(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
-    return hash ^ hash >> 29;
-}
 
 /* ---- names --------------------------------------------------------------------------------- */
 
@@ -56,9 +52,17 @@ static size_t name_of(const struct cap_python_frame *frame, char name[NAME_BYTES
     return used;
 }
 
+/* Of a code object. Another one may come to be at its address; it has hardly its names there, too.
+ */
+static uint64_t tag_of(const struct cap_python_frame *frame)
+{
+    uint64_t tag = cap_hash_step((uintptr_t)frame->code, (uintptr_t)frame->file);
+    return cap_hash_step(tag, (uintptr_t)frame->name ^ (uint64_t)frame->first_line << 40);
+}
+
 static bool is_own(const struct cap_python_frame *frame)
 {
-    uint64_t tag = mixed((uintptr_t)frame->code, (uintptr_t)frame->file) & ~UINT64_C(3);
+    uint64_t tag = tag_of(frame) & ~UINT64_C(3);
     uint64_t *known = &kinds[tag >> 20 & 1023];
     uint64_t found = __atomic_load_n(known, __ATOMIC_RELAXED);
     if ((found & ~UINT64_C(3)) != tag) {
@@ -83,15 +87,6 @@ static unsigned own_frames(struct cap_python_frame frames[DEPTH])
 }
 
 /* ---- addresses ----------------------------------------------------------------------------- */
-
-static uint64_t hash_of(const char *name, size_t bytes)
-{
-    uint64_t hash = 0xcbf29ce484222325ull;
-    for (size_t i = 0; i < bytes; i++) {
-        hash = (hash ^ (uint8_t)name[i]) * 0x100000001b3ull;
-    }
-    return hash | 1;
-}
 
 /* Index of the function's place, which may be taken for it now. FUNCTIONS_MAX: there is no room. */
 static unsigned find_function(uint64_t hash)
@@ -131,7 +126,8 @@ static uintptr_t address_of(struct cap_thread *self, const struct cap_python_fra
     char name[NAME_BYTES];
     size_t bytes = name_of(frame, name);
     unsigned line = bytes > 0 ? cap_python_line(frame) : 0;
-    unsigned at = line > 0 ? find_function(hash_of(name, bytes)) : FUNCTIONS_MAX;
+    unsigned at =
+        line > 0 ? find_function(wio_mix_text(WIO_MIX_TEXT, name, bytes) | 1) : FUNCTIONS_MAX;
     if (at == FUNCTIONS_MAX || line >= 1u << LINES_BITS || !describe(self, at, name, bytes)) {
         return 0;
     }
@@ -151,8 +147,8 @@ uint64_t cap_script_place(void)
     unsigned count = own_frames(frames);
     uint64_t place = count;
     for (unsigned i = 0; i < count; i++) {
-        place = mixed(place, (uintptr_t)frames[i].instruction);
-        place = mixed(place, (uintptr_t)frames[i].code ^ (uintptr_t)frames[i].file);
+        place = cap_hash_step(place, (uintptr_t)frames[i].instruction);
+        place = cap_hash_step(place, tag_of(&frames[i]));
     }
     return place;
 }

@@ -33,7 +33,7 @@ struct wio_replay_request {
     uint32_t run_ns;
     uint32_t storage_ns;
     uint32_t moved;    /* bytes: sent with it, and with the answer before */
-    uint32_t pause_ns; /* of its server, from its answer before, to whomever, until it came;
+    uint32_t pause_ns; /* of its server, from its answer before, to any client, until it came;
                           UINT32_MAX: it came before that */
     uint64_t came_ns;
     uint8_t mode;

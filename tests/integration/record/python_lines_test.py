@@ -14,6 +14,22 @@ from record_case import RecordCase, main
 KNOWN = range(8, 14)  # src/capture/script/python.c
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "python_lines.py")
+# A thread comes back from its call when the interpreter has ended, and is gone for it.
+LATE = """
+import os, threading, time
+r, w = os.pipe()
+def work():
+    while True:
+        os.read(r, 1)
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.05)
+class Last:
+    def __del__(self, write=os.write, w=w, sleep=time.sleep):
+        for _ in range(20):
+            write(w, b"x")
+            sleep(0.001)
+last = Last()
+"""
 WRITES = {1: "one_place", 2: "one_place", 3: "deep", 4: "<lambda>", 5: "numbers", 6: "numbers", 8: "main"}
 
 
@@ -64,6 +80,22 @@ class PythonLines(RecordCase):
         for version, python in known.items():
             with self.subTest(version=version):
                 self.check_lines(python)
+
+    def test_a_thread_behind_the_end(self):
+        for version, python in versions().items():
+            with self.subTest(version=version):
+                shutil.rmtree("t", ignore_errors=True)
+                answer = self.record(python, "-c", LATE)
+                self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+
+    def test_anonymised(self):
+        """Names are hidden, lines stay. (Whether a hidden name was an interpreter's, nothing tells.)"""
+        writes, _ = self.events(sys.executable, "--anonymize", "--stacks")
+        (line,) = lines_of('b"3"')
+        (event,) = [event for event in writes if event["size"] == 3]
+        (frame,) = [text for text in event["stack"] if text.endswith(f":{line})")]
+        self.assertNotIn("deep", frame)
+        self.assertNotIn("python_lines", frame)
 
     def test_whole_stacks(self):
         self.check_lines(sys.executable, "--stacks")

@@ -243,6 +243,25 @@ static void test_ends_that_may_be_overwritten_are_given_up(void **state)
     assert_int_equal(reaped(room, 2, 1), room - 1); /* one request has many ends */
 }
 
+/* Requests that post no end say nothing of how many have come. */
+static void test_ends_that_are_left_out(void **state)
+{
+    const unsigned room = 2 * ENTRIES;
+    struct cap_uring *ring = make_ring();
+    (void)state;
+    for (unsigned i = 0; i < room - 1; i++) {
+        finish(i, (int)i);
+    }
+    sqes[0].flags = IOSQE_CQE_SKIP_SUCCESS;
+    push(1, 0);
+    enter(ring, 1, 1);
+    cq.head = 2;
+    ring->sq_seen = 10 * room;
+    cap_uring_reap(NULL, ring);
+    assert_int_equal(completed_count, room - 1);
+    cap_uring_forget(ring);
+}
+
 static void test_a_polled_ring_that_went_round(void **state)
 {
     struct cap_uring *ring = make_ring();
@@ -456,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_ends_that_were_overwritten_are_given_up),
         cmocka_unit_test(test_a_full_ring_is_read_whole),
         cmocka_unit_test(test_ends_that_may_be_overwritten_are_given_up),
+        cmocka_unit_test(test_ends_that_are_left_out),
         cmocka_unit_test(test_a_polled_ring_that_went_round),
         cmocka_unit_test(test_unmapped_rings_are_left_alone),
         cmocka_unit_test(test_a_child_does_not_touch_its_parents_rings),

@@ -29,7 +29,8 @@ static bool read_field(const char *line, const char *name, uint64_t *value_out)
 static void read_line(const char *line, struct filters *filters)
 {
     (void)read_field(line, "Seccomp", &filters->mode); /* stands before the other */
-    filters->is_counted = read_field(line, "Seccomp_filters", &filters->count);
+    filters->is_counted =
+        read_field(line, "Seccomp_filters", &filters->count) || filters->is_counted;
 }
 
 /* Line by line: that of the groups, which stands before, may be of any length. The rest of the file

@@ -167,6 +167,8 @@ void cap_modules_describe(struct cap_thread *self)
 void cap_modules_forget(void)
 {
     empty();
+    cap_process.sites &= (uint8_t)~CAP_PENDING_SCRIPT;
+    cap_process.has_met_interpreter = false;
     cap_threads_forget_ranges();
 }
 

@@ -71,8 +71,13 @@ bool cap_proc_maps_code(char *buffer, uint32_t *count_out)
     struct cap_proc_map *maps = (struct cap_proc_map *)(void *)buffer;
     const size_t table_bytes = MAPS_MAX * sizeof(*maps);
     struct code_names names = {buffer + table_bytes, CAP_PROC_MAPS_BUFFER - table_bytes};
+    static bool is_missing; /* Linux 6.11 */
     uint32_t count = 0;
     uint64_t address = 0;
+    *count_out = 0;
+    if (is_missing) {
+        return false;
+    }
     long fd = raw_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
     long result = fd < 0 ? fd : 0;
     while (result == 0 && count < MAPS_MAX) {
@@ -84,6 +89,7 @@ bool cap_proc_maps_code(char *buffer, uint32_t *count_out)
     if (fd >= 0) {
         (void)raw_close((int)fd);
     }
+    is_missing = result == -ENOTTY;
     *count_out = count;
     return result == -ENOENT;
 }
