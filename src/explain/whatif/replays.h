@@ -15,6 +15,7 @@
 
 #include "base/histogram.h"
 #include "base/map.h"
+#include "store/client/pause.h"
 #include "trace/txn/txn.h"
 
 #define WIO_REPLAY_REQUESTS_MAX (1u << 17)
@@ -78,17 +79,11 @@ static inline uint64_t wio_replay_timer_ns(uint64_t after_ns)
     return after_ns == 0 ? 0 : (after_ns + 999999) / 1000000 * 1000000 + 1000000;
 }
 
-/* From a refusal to the client's next attempt (coord_pause_ns of store/client/coord_attempt.c). A
- * wound is followed by no pause. */
-#define WIO_PAUSE_NS UINT64_C(100000) /* at most, before the second; then it doubles: */
-#define WIO_PAUSE_DOUBLES 7u
+/* From a refusal to the client's next attempt. A wound is followed by no pause. */
+#define WIO_REPLAY_PAUSE_NS UINT64_C(100000) /* at most, before the second */
 static inline uint64_t wio_replay_pause_ns(uint64_t client, uint64_t number, uint32_t attempt)
 {
-    uint32_t doubles = attempt - 1 < WIO_PAUSE_DOUBLES ? attempt - 1 : WIO_PAUSE_DOUBLES;
-    uint64_t most = WIO_PAUSE_NS << doubles;
-    uint64_t mixed =
-        (client + number * 31 + attempt * UINT64_C(131)) * UINT64_C(0x9e3779b97f4a7c15);
-    return wio_replay_timer_ns(most / 2 + (mixed >> 33) % (most / 2 + 1));
+    return wio_replay_timer_ns(wio_store_pause_ns(client, number, attempt, WIO_REPLAY_PAUSE_NS));
 }
 
 /* Classes of requests by the bytes that move between client and server: below 256, then by powers

@@ -4,8 +4,7 @@
 
 #include "base/cleanup.h"
 #include "store/client/coord_internal.h"
-
-#define PAUSE_DOUBLINGS 7 /* 12.8 ms */
+#include "store/client/pause.h"
 
 void coord_free(struct wio_coord_txn *txn)
 {
@@ -166,15 +165,10 @@ void coord_aborted(struct wio_coord_txn *txn)
     }
 }
 
-/* Grows with the attempts, and differs between transactions, so that two do not meet for ever. */
 uint64_t coord_pause_ns(const struct wio_coord_txn *txn)
 {
-    uint32_t doublings =
-        txn->txn.attempt - 1 < PAUSE_DOUBLINGS ? txn->txn.attempt - 1 : PAUSE_DOUBLINGS;
-    uint64_t pause = txn->coord->config.pause_ns << doublings;
-    uint64_t mixed = (txn->txn.client + txn->txn.number * 31 + txn->txn.attempt * UINT64_C(131)) *
-                     UINT64_C(0x9e3779b97f4a7c15);
-    return pause / 2 + (mixed >> 33) % (pause / 2 + 1);
+    return wio_store_pause_ns(txn->txn.client, txn->txn.number, txn->txn.attempt,
+                              txn->coord->config.pause_ns);
 }
 
 void coord_abort(struct wio_coord_txn *txn, uint64_t pause_ns)

@@ -46,11 +46,11 @@ static bool read_number(const char *text, const char *end, uint64_t *out)
     return at > text && at == end;
 }
 
-bool wio_recorder_fact(const struct wio_recorder_info *info, const char *name, uint64_t *out)
+bool wio_meta_number(const char *text, size_t bytes, const char *name, uint64_t *out)
 {
     size_t length = strlen(name);
-    const char *line = info->machine;
-    const char *end = line + info->machine_bytes;
+    const char *line = text;
+    const char *end = line + bytes;
     while (line < end) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
         stop = stop != NULL ? stop : end;
@@ -62,6 +62,11 @@ bool wio_recorder_fact(const struct wio_recorder_info *info, const char *name, u
         line = stop < end ? stop + 1 : end;
     }
     return false;
+}
+
+bool wio_recorder_fact(const struct wio_recorder_info *info, const char *name, uint64_t *out)
+{
+    return wio_meta_number(info->machine, info->machine_bytes, name, out);
 }
 
 bool wio_recorder_has_option(const struct wio_recorder_info *info, const char *name)

@@ -28,6 +28,8 @@ uint32_t wio_trace_recorder_count(const struct wio_trace *trace);
 /* WIO_ERR_FORMAT where the segment's META is damaged. */
 WIO_MUST_CHECK enum wio_status wio_trace_recorder(const struct wio_trace *trace, uint32_t i,
                                                   struct wio_recorder_info *info_out);
+/* Of lines "NAME NUMBER", decimal up to the end of the line, the first of this name. */
+bool wio_meta_number(const char *text, size_t bytes, const char *name, uint64_t *out);
 /* The number of a name of R-META-1; false where the recorder has not told it. */
 bool wio_recorder_fact(const struct wio_recorder_info *info, const char *name, uint64_t *out);
 /* Whether the recorder worked with an option: "causal" (R-META-2). */

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/sized.h"
 #include "ops/image_end.h"
+#include "trace/read/recorders.h"
 #include "trace/read/trace_internal.h"
 
 static enum wio_status add_rows(struct wio_trace *trace, const struct wio_block_ref *block)
@@ -187,41 +188,33 @@ static enum wio_status read_remarks(struct wio_trace *trace)
     return trace->remarks == NULL ? WIO_ERR_NOMEM : WIO_OK;
 }
 
-static bool has_word(const char *text, size_t bytes, const char *word)
+static bool has_line(const char *text, size_t bytes, const char *line)
 {
-    return bytes == strlen(word) && memcmp(text, word, bytes) == 0;
-}
-
-static void take_bound_line(struct wio_trace_info *info, const char *line, size_t bytes)
-{
-    static const char name[] = "max_size ";
-    uint64_t value = 0;
-    if (has_word(line, bytes, "keep last")) {
-        info->keeps_last = true;
+    const size_t length = strlen(line);
+    while (bytes > 0) {
+        const char *end = memchr(text, '\n', bytes);
+        const size_t used = end != NULL ? (size_t)(end - text) : bytes;
+        if (used == length && memcmp(text, line, length) == 0) {
+            return true;
+        }
+        text += end != NULL ? used + 1 : used;
+        bytes -= end != NULL ? used + 1 : used;
     }
-    if (bytes < sizeof(name) || memcmp(line, name, sizeof(name) - 1) != 0) {
-        return;
-    }
-    for (size_t i = sizeof(name) - 1; i < bytes && line[i] >= '0' && line[i] <= '9'; i++) {
-        const uint64_t digit = (uint64_t)(line[i] - '0');
-        value = value <= (UINT64_MAX - digit) / 10 ? value * 10 + digit : UINT64_MAX;
-    }
-    info->max_bytes = value > info->max_bytes ? value : info->max_bytes;
+    return false;
 }
 
 /* R-META-3: the largest bound; the last events where any recorder kept these. */
 static enum wio_status read_bound(struct wio_trace *trace)
 {
+    struct wio_trace_info *info = &trace->info;
     for (uint32_t i = 0; i < trace->segment_count; i++) {
         const char *text = "";
         size_t bytes = 0;
+        uint64_t most = 0;
         WIO_TRY(wio_reader_meta(&trace->segments[i], WIO_SEGMENT_META_BOUND, &text, &bytes));
-        while (bytes > 0) {
-            const char *end = memchr(text, '\n', bytes);
-            const size_t length = end != NULL ? (size_t)(end - text) : bytes;
-            take_bound_line(&trace->info, text, length);
-            text += end != NULL ? length + 1 : length;
-            bytes -= end != NULL ? length + 1 : length;
+        info->keeps_last = info->keeps_last || has_line(text, bytes, "keep last");
+        if (wio_meta_number(text, bytes, "max_size", &most)) {
+            info->max_bytes = most > info->max_bytes ? most : info->max_bytes;
         }
     }
     return WIO_OK;
