@@ -174,6 +174,14 @@ static void last_answered(struct wio_coord_txn *txn, uint16_t target, const stru
     }
 }
 
+/* Refused before the target looked up what it has answered: another copy, which was sent before,
+ * may have been committed, and another attempt would do it twice. */
+static bool is_refused_copy(const struct coord_slot *slot, const struct wio_store_reply *reply)
+{
+    return reply->result == WIO_STORE_BUSY && slot->is_again &&
+           (coord_commits(slot) || slot->kind == COORD_COMMIT);
+}
+
 static void answered(struct wio_coord_txn *txn, uint16_t target, const struct coord_slot *slot,
                      const struct wio_store_reply *reply)
 {
@@ -223,6 +231,12 @@ void wio_coord_reply(struct wio_coord *coord, uint16_t target, const struct wio_
         coord_pump(coord, target);
         if (slot.ask != NULL) {
             slot.ask->answered(slot.ask, reply);
+            return;
+        }
+        if (is_refused_copy(&slot, reply)) {
+            struct wio_store_reply unknown = *reply;
+            unknown.result = WIO_STORE_NO_LEASE;
+            answered(slot.txn, target, &slot, &unknown);
             return;
         }
         answered(slot.txn, target, &slot, reply);

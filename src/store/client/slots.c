@@ -15,6 +15,7 @@ static struct coord_slot *free_slot(struct coord_target *target)
         slot = &target->slots[++target->next % WIO_COORD_WINDOW];
     } while (slot->number != 0);
     slot->number = target->next;
+    slot->is_again = false;
     target->used++;
     return slot;
 }
@@ -150,9 +151,9 @@ void coord_send_again(struct wio_coord *coord, uint16_t index)
     struct coord_target *target = &coord->targets[index];
     const struct coord_slot *last = NULL;
     for (uint32_t n = 0; n < target->used; n++) {
-        const struct coord_slot *next = NULL;
+        struct coord_slot *next = NULL;
         for (uint32_t k = 0; k < WIO_COORD_WINDOW; k++) {
-            const struct coord_slot *slot = &target->slots[k];
+            struct coord_slot *slot = &target->slots[k];
             bool is_later = slot->number != 0 && (last == NULL || by_number(slot, last) > 0);
             if (is_later && (next == NULL || by_number(slot, next) < 0)) {
                 next = slot;
@@ -161,6 +162,7 @@ void coord_send_again(struct wio_coord *coord, uint16_t index)
         if (next == NULL) {
             return;
         }
+        next->is_again |= !coord_is_held(coord, index, next->number);
         coord->config.ops->send(coord->config.context, index, &next->request);
         last = next;
     }

@@ -355,15 +355,29 @@ static bool take_early(struct wio_pacing *pacing, uint16_t target, struct pace_s
     return false;
 }
 
-/* A refusal behind which nothing asks again: the time was over before it came. What was sent on a
- * lost connection before may have been done all the same; to have looked twice does no harm. */
+/* It was sent on a lost connection before, and its time was over: what was sent then may have been
+ * done. */
+static bool is_unsure(const struct paced_target *one, uint64_t number)
+{
+    return number != 0 && one->unsure[number % SLOTS] == number;
+}
+
+/* The time of what is refused was over before the refusal came: nothing asks again behind it. */
+static bool is_late(const struct paced_target *one, const struct wio_store_reply *reply)
+{
+    return is_refusal(reply) && is_paced_op(reply->op) &&
+           (reply->txn.number == 0 || is_unsure(one, reply->number));
+}
+
+/* What such a refusal means. The one of a second copy says nothing of the first: another attempt
+ * of a transaction might do it twice. To have looked twice does no harm. */
 static enum wio_store_result ends_as(const struct paced_target *one,
                                      const struct wio_store_reply *reply)
 {
-    bool looks = reply->op == WIO_STORE_STAT || reply->op == WIO_STORE_LIST ||
-                 reply->op == WIO_STORE_READLINK || reply->op < WIO_STORE_OPEN;
-    bool is_unsure = one->unsure[reply->number % SLOTS] == reply->number;
-    return is_unsure && !looks ? WIO_STORE_NO_LEASE : WIO_STORE_OVERLOADED;
+    bool looks =
+        reply->txn.number == 0 && (reply->op == WIO_STORE_STAT || reply->op == WIO_STORE_LIST ||
+                                   reply->op == WIO_STORE_READLINK || reply->op < WIO_STORE_OPEN);
+    return is_unsure(one, reply->number) && !looks ? WIO_STORE_NO_LEASE : WIO_STORE_OVERLOADED;
 }
 
 /* Of another one. True: it is an operation behind a begin that waits, and is sent behind it. */
@@ -377,7 +391,7 @@ static bool take_other(struct wio_pacing *pacing, uint16_t target, struct wio_st
     struct pace_slot *ahead = is_refusal(reply) ? find_begin(one, &reply->txn) : NULL;
     if (ahead != NULL) {
         ahead->is_ahead = true;
-    } else if (is_refusal(reply) && reply->txn.number == 0 && is_paced_op(reply->op)) {
+    } else if (is_late(one, reply)) {
         pacing->counts.over++;
         reply->result = (uint16_t)ends_as(one, reply);
     }

@@ -49,7 +49,8 @@ bool wio_pacing_take(struct wio_pacing *pacing, uint16_t target, struct wio_stor
 bool wio_pacing_holds(const struct wio_pacing *pacing, uint16_t target, uint64_t number);
 
 /* A reply has come. True: it was a refusal, and the request is sent again later. False: it is the
- * coordinator's; its result may have been made WIO_STORE_OVERLOADED. */
+ * coordinator's; its result may have been made WIO_STORE_OVERLOADED, or WIO_STORE_NO_LEASE where it
+ * was sent twice and the answer to the first copy was lost. */
 bool wio_pacing_reply(struct wio_pacing *pacing, uint16_t target, struct wio_store_reply *reply,
                       uint64_t now_ns);
 void wio_pacing_window(struct wio_pacing *pacing, uint16_t target, uint16_t window,

@@ -73,6 +73,55 @@ static void a_last_operation_that_is_lost_is_not_known(void **state)
     assert_ended(WIO_COORD_FAILED, WIO_STORE_NO_LEASE);
 }
 
+/* Its first copy may have been done: the refusal of the second, which the target has not looked up,
+ * says nothing of it, and another attempt would do it twice. */
+static void a_refused_copy_of_a_last_operation_is_not_known(void **state)
+{
+    (void)state;
+    begin(0);
+    assert_int_equal(issue(1), WIO_OK);
+    ok(1, expect(1, WIO_STORE_WRITE));
+    assert_int_equal(finish(1), WIO_OK);
+    expect(1, WIO_STORE_WRITE);
+    wio_coord_back(stage.coord, 1, false, stage.now_ns);
+    answer(1, expect(1, WIO_STORE_WRITE), WIO_STORE_BUSY, WIO_STORE_OUTCOME_UNKNOWN);
+    ok(1, expect(1, WIO_STORE_ABORT));
+    assert_int_equal(stage.runs, 1);
+    assert_ended(WIO_COORD_FAILED, WIO_STORE_NO_LEASE);
+}
+
+static void a_refused_copy_of_a_commit_is_not_known(void **state)
+{
+    (void)state;
+    begin(0);
+    assert_int_equal(issue(1), WIO_OK);
+    ok(1, expect(1, WIO_STORE_WRITE));
+    commit();
+    expect(1, WIO_STORE_COMMIT);
+    wio_coord_back(stage.coord, 1, false, stage.now_ns);
+    answer(1, expect(1, WIO_STORE_COMMIT), WIO_STORE_BUSY, WIO_STORE_OUTCOME_UNKNOWN);
+    expect_silence();
+    assert_int_equal(stage.runs, 1);
+    assert_ended(WIO_COORD_FAILED, WIO_STORE_NO_LEASE);
+}
+
+/* One that was sent once was not done; nor was one that the target has answered in between. */
+static void a_refused_last_operation_is_begun_again(void **state)
+{
+    (void)state;
+    begin(0);
+    assert_int_equal(issue(1), WIO_OK);
+    wio_coord_back(stage.coord, 1, false, stage.now_ns);
+    expect(1, WIO_STORE_WRITE);
+    ok(1, expect(1, WIO_STORE_WRITE));
+    assert_int_equal(finish(1), WIO_OK);
+    answer(1, expect(1, WIO_STORE_WRITE), WIO_STORE_BUSY, WIO_STORE_OUTCOME_UNKNOWN);
+    ok(1, expect(1, WIO_STORE_ABORT));
+    wio_coord_tick(stage.coord, wio_coord_deadline_ns(stage.coord));
+    assert_int_equal(stage.runs, 2);
+    assert_int_equal(stage.ends, 0);
+}
+
 /* R-LAST-2: operations at 0, the last one at 1 with the vote; the other vote meanwhile. */
 static void finish_at_another(const struct wio_store_request *votes[2])
 {
@@ -165,6 +214,9 @@ int main(void)
         TEST(an_older_target_gets_a_commit),
         TEST(a_last_operation_can_be_wounded),
         TEST(a_last_operation_that_is_lost_is_not_known),
+        TEST(a_refused_copy_of_a_last_operation_is_not_known),
+        TEST(a_refused_copy_of_a_commit_is_not_known),
+        TEST(a_refused_last_operation_is_begun_again),
         TEST(the_last_operation_votes),
         TEST(a_last_operation_that_is_refused_may_wait_next_time),
         TEST(a_last_operation_that_cannot_be_fails),

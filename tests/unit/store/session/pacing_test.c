@@ -149,17 +149,22 @@ static void an_unsure_one_is_asked_for(void **state)
     assert_int_equal(reply.result, WIO_STORE_OK);
 }
 
-/* A request outside transactions, as number 2: what its refusal says when its time was over before
- * it came. */
-static enum wio_store_result late_refusal_of(uint16_t op, bool is_lost)
+/* A request as number 2, of a single transaction with this number or of none (0): what its refusal
+ * says when its time was over before it came. */
+static enum wio_store_result late_refusal_in(uint64_t txn, uint16_t op, bool is_lost)
 {
     struct wio_store_reply first = {.op = WIO_STORE_WRITE,
                                     .number = 1,
                                     .has_told = true,
                                     .told = {.has_window = true, .window = 8}};
     assert_false(wio_pacing_reply(stage.pacing, 0, &first, stage.now_ns));
-    stage.request = (struct wio_store_request){
-        .op = op, .number = 2, .is_first = true, .deadline_ns = stage.now_ns + 100 * MS};
+    const struct wio_txn name = {.number = txn, .attempt = txn != 0};
+    stage.request = (struct wio_store_request){.op = op,
+                                               .flags = txn != 0 ? WIO_STORE_FLAG_SINGLE : 0,
+                                               .number = 2,
+                                               .txn = name,
+                                               .is_first = true,
+                                               .deadline_ns = stage.now_ns + 100 * MS};
     struct wio_store_request request = stage.request;
     unsigned before = stage.sent;
     assert_true(wio_pacing_take(stage.pacing, 0, &request, stage.now_ns));
@@ -173,6 +178,7 @@ static enum wio_store_result late_refusal_of(uint16_t op, bool is_lost)
     }
     const struct wio_store_reply refusal = {.op = op,
                                             .number = 2,
+                                            .txn = name,
                                             .result = WIO_STORE_BUSY,
                                             .has_told = true,
                                             .told = {.reason = WIO_ADMIT_REASON_EXPIRED}};
@@ -184,6 +190,11 @@ static enum wio_store_result late_refusal_of(uint16_t op, bool is_lost)
     }
     assert_false(wio_pacing_reply(stage.pacing, 0, &reply, stage.now_ns));
     return (enum wio_store_result)reply.result;
+}
+
+static enum wio_store_result late_refusal_of(uint16_t op, bool is_lost)
+{
+    return late_refusal_in(0, op, is_lost);
 }
 
 static void a_late_refusal_has_had_no_effect(void **state)
@@ -205,6 +216,20 @@ static void what_only_looks_may_be_refused_late(void **state)
     assert_int_equal(late_refusal_of(WIO_STORE_STAT, true), WIO_STORE_OVERLOADED);
 }
 
+/* Another attempt of an INCREMENT whose first copy was done would count twice. */
+static void a_late_refusal_of_a_single_copy_begins_no_attempt(void **state)
+{
+    (void)state;
+    assert_int_equal(late_refusal_in(7, WIO_STORE_WRITE, true), WIO_STORE_NO_LEASE);
+}
+
+/* .. but where there was one copy, nothing was done. */
+static void a_late_refusal_of_a_single_one_has_had_no_effect(void **state)
+{
+    (void)state;
+    assert_int_equal(late_refusal_in(7, WIO_STORE_WRITE, false), WIO_STORE_OVERLOADED);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 
 int main(void)
@@ -216,6 +241,8 @@ int main(void)
         TEST(a_late_refusal_has_had_no_effect),
         TEST(a_late_refusal_of_a_copy_says_nothing),
         TEST(what_only_looks_may_be_refused_late),
+        TEST(a_late_refusal_of_a_single_copy_begins_no_attempt),
+        TEST(a_late_refusal_of_a_single_one_has_had_no_effect),
     };
     return WIO_RUN(tests);
 }
