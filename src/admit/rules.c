@@ -173,6 +173,25 @@ bool wio_rules_take(struct wio_rules *rules, uint32_t i, uint64_t bytes, uint64_
     return true;
 }
 
+static void charge(_Atomic uint64_t *bucket, double cost_ns, double burst_s, uint64_t now_ns)
+{
+    const double most_ns = burst_s * NS_PER_S + DEBT_MAX_NS;
+    uint64_t full_ns = atomic_load(bucket);
+    uint64_t next_ns = 0;
+    do {
+        next_ns = filled_at(full_ns, cost_ns, now_ns);
+        next_ns = (double)(next_ns - now_ns) < most_ns ? next_ns : now_ns + (uint64_t)most_ns;
+    } while (!atomic_compare_exchange_weak(bucket, &full_ns, next_ns));
+}
+
+void wio_rules_charge(struct wio_rules *rules, uint32_t i, uint64_t bytes, uint64_t now_ns)
+{
+    const struct wio_rule *rule = &rules->rules[i];
+    struct wio_rule_bucket *bucket = &rules->buckets[i];
+    charge(&bucket->ops_ns, ops_cost_ns(rule), rule->burst_s, now_ns);
+    charge(&bucket->bytes_ns, bytes_cost_ns(rule, bytes), rule->burst_s, now_ns);
+}
+
 uint64_t wio_rules_reserved_ns(const struct wio_rules *rules, uint32_t i, uint64_t since_ns)
 {
     uint64_t due_ns = atomic_load(&rules->buckets[i].reserved_ns);

@@ -58,6 +58,10 @@ uint64_t wio_rules_when_ns(const struct wio_rules *rules, uint32_t i, uint64_t n
 /* A request passes: take its tokens. false: another shard was first, nothing was taken. */
 bool wio_rules_take(struct wio_rules *rules, uint32_t i, uint64_t bytes, uint64_t now_ns);
 
+/* A request has passed whatever the rates say: its tokens are spent. Where there are none, what
+ * comes behind it waits for them: up to an hour beyond the burst. */
+void wio_rules_charge(struct wio_rules *rules, uint32_t i, uint64_t bytes, uint64_t now_ns);
+
 /* When an operation that came at `since_ns` is due by the reservation; UINT64_MAX: there is none.
  */
 uint64_t wio_rules_reserved_ns(const struct wio_rules *rules, uint32_t i, uint64_t since_ns);

@@ -80,8 +80,6 @@ static uint32_t take(struct wio_admit *shard, uint32_t at)
     struct wio_mclock *mclock = shard->state;
     const uint32_t i = mclock->active[at];
     const uint32_t entry = wio_by_rule_shift(&mclock->by, shard, i);
-    const double cost_ns = wio_entries_at(&shard->entries, entry)->cost_ns;
-    mclock->tags_ns[i] += cost_ns / weight_of(&shard->total->rules, i);
     if (wio_by_rule_is_empty(&mclock->by, i)) {
         mclock->active[at] = mclock->active[--mclock->active_count];
     }
@@ -116,7 +114,7 @@ static uint64_t limit_ns(const struct wio_admit *shard, uint32_t queue, uint64_t
     return queue < rules->count ? wio_rules_when_ns(rules, queue, now_ns) : now_ns;
 }
 
-/* Whose reservation is due for longest. */
+/* The rule whose reservation has been due for longest. */
 static uint32_t find_reserved(const struct wio_admit *shard, uint64_t now_ns)
 {
     const struct wio_mclock *mclock = shard->state;
@@ -148,6 +146,14 @@ static uint32_t find_by_weight(const struct wio_admit *shard, uint64_t now_ns, b
     return found;
 }
 
+/* Tags move for what is run, not for what has expired. */
+static void move_tag(struct wio_admit *shard, uint32_t queue)
+{
+    struct wio_mclock *mclock = shard->state;
+    const double cost_ns = wio_by_rule_first(&mclock->by, shard, queue)->cost_ns;
+    mclock->tags_ns[queue] += cost_ns / weight_of(&shard->total->rules, queue);
+}
+
 /* False: another shard was first. A reservation is served whatever the limit; it counts for it. */
 static bool charge_reserved(struct wio_admit *shard, uint32_t queue, uint64_t now_ns)
 {
@@ -157,7 +163,8 @@ static bool charge_reserved(struct wio_admit *shard, uint32_t queue, uint64_t no
     if (!wio_rules_take_reserved(rules, queue, item->arrived_ns, now_ns)) {
         return false;
     }
-    (void)wio_rules_take(rules, queue, item->bytes, now_ns);
+    wio_rules_charge(rules, queue, item->bytes, now_ns);
+    move_tag(shard, queue);
     return true;
 }
 
@@ -170,16 +177,32 @@ static bool charge_weight(struct wio_admit *shard, uint32_t queue, uint64_t now_
         return false;
     }
     mclock->now_ns = mclock->tags_ns[queue];
+    move_tag(shard, queue);
     return true;
+}
+
+/* To wait in the queues of another policy: in the order of the tags. */
+static uint32_t pop_forced(struct wio_admit *shard, uint64_t now_ns)
+{
+    const struct wio_mclock *mclock = shard->state;
+    const uint32_t at = find_by_weight(shard, now_ns, true);
+    if (at == WIO_NO_INDEX) {
+        return WIO_NO_INDEX;
+    }
+    move_tag(shard, mclock->active[at]);
+    return take(shard, at);
 }
 
 static uint32_t pop(struct wio_admit *shard, uint64_t now_ns, bool is_forced)
 {
     const struct wio_mclock *mclock = shard->state;
     match_again(shard);
-    uint32_t at = is_forced ? find_by_weight(shard, now_ns, true) : find_expired(shard, now_ns);
-    if (at != WIO_NO_INDEX || is_forced) {
-        return at != WIO_NO_INDEX ? take(shard, at) : WIO_NO_INDEX;
+    if (is_forced) {
+        return pop_forced(shard, now_ns);
+    }
+    uint32_t at = find_expired(shard, now_ns);
+    if (at != WIO_NO_INDEX) {
+        return take(shard, at);
     }
     while ((at = find_reserved(shard, now_ns)) != WIO_NO_INDEX) {
         if (charge_reserved(shard, mclock->active[at], now_ns)) {

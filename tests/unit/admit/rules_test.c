@@ -92,6 +92,25 @@ static void huge_requests_pass_in_the_end(void **state)
     assert_true(wio_rules_when_ns(&rules, 0, 1000) < (uint64_t)4000 * 1000000000);
 }
 
+/* What passed whatever the rates say is waited for, and that has an end. */
+static void a_charge_needs_no_tokens(void **state)
+{
+    (void)state;
+    struct wio_rule rule = any(10);
+    rule.ops_per_s = rule.bytes_per_s = 1000;
+    set(&rule, 1);
+    for (unsigned i = 0; i < 1000; i++) {
+        wio_rules_charge(&rules, 0, 1, 1000000000);
+    }
+    assert_int_equal(wio_rules_when_ns(&rules, 0, 1000000000), 1999000000); /* a burst of 1 ms */
+    assert_false(wio_rules_take(&rules, 0, 1, 1998999999));
+    assert_true(wio_rules_take(&rules, 0, 1, 1999000000));
+    for (unsigned i = 0; i < 1000; i++) {
+        wio_rules_charge(&rules, 0, UINT64_MAX, 3000000000);
+    }
+    assert_int_equal(wio_rules_when_ns(&rules, 0, 3000000000), UINT64_C(3603000000000));
+}
+
 static void refuses_what_is_no_rule(void **state)
 {
     (void)state;
@@ -117,6 +136,7 @@ int main(void)
         cmocka_unit_test(limits_operations_and_bytes),
         cmocka_unit_test(a_rule_that_stays_keeps_its_tokens),
         cmocka_unit_test(huge_requests_pass_in_the_end),
+        cmocka_unit_test(a_charge_needs_no_tokens),
         cmocka_unit_test(refuses_what_is_no_rule),
     };
     return WIO_RUN(tests);
