@@ -45,7 +45,6 @@ uint32_t wio_by_rule_push(struct wio_by_rule *by, struct wio_admit *shard, uint3
         queue_of(rules, wio_rules_match(rules, item->rule_job, item->rule_uid, item->operation));
     struct wio_by_rule_queue *queue = &by->queues[i];
     queue->queued_ns += rates_ns(rules, i, item->bytes);
-    queue->cost_ns += item->cost_ns;
     queue->count++;
     wio_entry_append(&shard->entries, &queue->list, entry);
     return i;
@@ -58,7 +57,6 @@ uint32_t wio_by_rule_shift(struct wio_by_rule *by, struct wio_admit *shard, uint
     const struct wio_admit_entry *item = wio_entries_at(&shard->entries, entry);
     const double rates = rates_ns(&shard->total->rules, queue, item->bytes);
     from->queued_ns = from->count > 1 ? fmax(from->queued_ns - rates, 0) : 0;
-    from->cost_ns -= item->cost_ns;
     from->count--;
     return entry;
 }

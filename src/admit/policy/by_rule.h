@@ -11,7 +11,6 @@
 struct wio_by_rule_queue {
     struct wio_entry_list list;
     uint32_t count;
-    uint64_t cost_ns; /* estimated, of all that waits */
     double queued_ns; /* that its rates need for it */
 };
 
