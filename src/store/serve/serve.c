@@ -38,6 +38,7 @@ struct serve {
     char root[PATH_MAX];
     char address[WIO_LINK_ADDRESS_BYTES];
     char flight[PATH_MAX + 16]; /* where rows that were in memory are written */
+    uint64_t started_ns;        /* since 1970: in names of segments */
     int lock;                   /* on the root */
     struct wio_net *net;
     struct serve_layout layout;
@@ -97,6 +98,7 @@ static enum wio_status open_root(struct serve *serve, struct wio_error *err)
     (void)snprintf(serve->flight, sizeof(serve->flight), "%s/flight", serve->root);
     WIO_TRY(wio_store_root_lock(serve->root, &serve->lock, err));
     WIO_TRY(wio_net_create(serve->root, &serve->net, err));
+    serve->started_ns = wio_net_io(serve->net)->ops->unix_ns(wio_net_io(serve->net));
     WIO_TRY(serve_layout_open(wio_net_io(serve->net), serve->config->targets, serve->config->part,
                               &serve->layout, err));
     serve->first = serve->layout.first;
@@ -177,13 +179,15 @@ static void target_changed(void *context)
     wio_net_wake(serve->net);
 }
 
-/* Segments of several stores may lie in one directory. */
-static void name_trace(char name[SERVE_TRACE_NAME_BYTES], const char *what, unsigned number)
+/* HOST.PID.START.SERVER: segments of several stores may lie in one directory, and in a container a
+ * process has the number of the one before it. */
+static void name_trace(const struct serve *serve, const char *what, uint16_t number,
+                       char name[SERVE_TRACE_NAME_BYTES])
 {
     struct utsname machine = {0};
     (void)uname(&machine);
-    (void)snprintf(name, SERVE_TRACE_NAME_BYTES, "%.64s.%ld.%s%u", machine.nodename, (long)getpid(),
-                   what, number);
+    (void)snprintf(name, SERVE_TRACE_NAME_BYTES, "%.64s.%d.%llx.%s%u", machine.nodename,
+                   (int)getpid(), (unsigned long long)serve->started_ns, what, number);
 }
 
 /* Where target i of this process listens. */
@@ -242,7 +246,7 @@ static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_
         .context = serve,
     };
     serve_target_name(name, serve->layout.first + i);
-    name_trace(trace_name, "target", self);
+    name_trace(serve, "target", self, trace_name);
     (void)snprintf(dir, sizeof(dir), "%s/%s", serve->root, name);
     WIO_TRY(address_of(serve, i, address, err));
     WIO_TRY(target_thread_start(&config, &serve->targets[i], err));
@@ -303,7 +307,7 @@ static enum wio_status trace_catalogue(struct serve *serve, struct wio_error *er
                                              .name = name,
                                              .address = serve->address,
                                              .server = WIO_TRACER_CATALOGUE};
-    name_trace(name, "catalogue", 0);
+    name_trace(serve, "catalogue", 0, name);
     return config.dir == NULL ? WIO_OK : wio_tracer_create(&config, &serve->tracer, err);
 }
 

@@ -254,6 +254,28 @@ def case_trace(directory):
     assert answer["classic"]["aborts"] == answer["transactions"]["aborted"], answer["classic"]
 
 
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as text:
+        return [int(word) for word in text.read().split()]
+
+
+def case_same_pid(directory):
+    """In containers processes have the same number again and again: segments of each start have names of their own."""
+    inside = ("unshare", "--fork", "--pid")
+    if subprocess.run([*inside, "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+        raise SystemExit(77)
+    trace = os.path.join(directory, "trace")
+    for times in (1, 2, 3):
+        server = Server(f"--root={os.path.join(directory, 'root')}", "--targets=2", f"--trace={trace}", inside=inside)
+        subprocess.run([WHYIO, "load", server.address, "--clients=2", "--objects=4", "--duration=200ms"],
+                       stdout=subprocess.DEVNULL, check=True, timeout=WAIT)
+        os.kill(children_of(server.process.pid)[0], signal.SIGTERM)
+        assert server.process.wait(WAIT) == 0, server.process.stderr.read()
+        segments = [name for name in os.listdir(trace) if ".target" in name]
+        assert len(segments) == 2 * times and all(name.endswith(".seg") for name in segments), segments
+    subprocess.run([WHYIO, "check", trace], stdout=subprocess.DEVNULL, check=True, timeout=WAIT)
+
+
 def case_flight(directory):
     """Without --trace the last rows are in memory: SIGUSR2 writes them, and so does a failure."""
     root = os.path.join(directory, "root")
@@ -363,7 +385,8 @@ def main():
                  "stop": lambda: case_stop(directory), "full": lambda: case_full(directory),
                  "key": lambda: case_key(directory), "wrong": lambda: case_wrong(directory),
                  "default": lambda: case_default(directory), "check": lambda: case_check(directory),
-                 "trace": lambda: case_trace(directory), "flight": lambda: case_flight(directory), "job": lambda: case_job(directory),
+                 "trace": lambda: case_trace(directory), "same_pid": lambda: case_same_pid(directory),
+                 "flight": lambda: case_flight(directory), "job": lambda: case_job(directory),
                  "job_killed": lambda: case_job_killed(directory),
                  "admission": lambda: case_admission(directory)}
         cases[CASE]()
