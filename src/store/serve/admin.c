@@ -111,7 +111,6 @@ enum wio_status serve_admin_begin(struct serve_admin *admin, const struct wio_se
                                   struct wio_error *err)
 {
     struct wio_io *io = wio_net_io(net);
-    struct serve_policy policy = {0};
     admin->config = config;
     admin->count = targets;
     admin->net = net;
@@ -119,9 +118,10 @@ enum wio_status serve_admin_begin(struct serve_admin *admin, const struct wio_se
     (void)pthread_mutex_init(&admin->names_mutex, NULL);
     loop_hold_init(&admin->hold);
     admin->has_mutex = true;
-    WIO_TRY(read_policy(admin, &policy, err));
-    WIO_TRY(make_total(settings_of(config, io, targets, log_bytes), &policy, &admin->total, err));
-    return make_total(settings_of_names(config, io), &policy, &admin->names_total, err);
+    WIO_TRY(read_policy(admin, &admin->begun, err));
+    WIO_TRY(
+        make_total(settings_of(config, io, targets, log_bytes), &admin->begun, &admin->total, err));
+    return make_total(settings_of_names(config, io), &admin->begun, &admin->names_total, err);
 }
 
 void serve_admin_end(struct serve_admin *admin)
@@ -235,20 +235,15 @@ enum wio_status serve_admin_reload(struct serve_admin *admin, struct wio_error *
 enum wio_status serve_admin_names(struct serve_admin *admin, struct wio_intake *names,
                                   struct wio_error *err)
 {
-    struct serve_policy policy = {0};
     admin->names = names;
-    if (admin->config->policy_file == NULL) {
-        return WIO_OK;
-    }
-    WIO_TRY(read_policy(admin, &policy, err));
-    return change_names(admin, &policy, err);
+    return admin->config->policy_file != NULL ? change_names(admin, &admin->begun, err) : WIO_OK;
 }
 
 enum wio_status serve_admin_run(struct serve_admin *admin, struct target_thread **targets,
                                 struct wio_error *err)
 {
     admin->targets = targets;
-    return admin->config->policy_file != NULL ? serve_admin_reload(admin, err) : WIO_OK;
+    return admin->config->policy_file != NULL ? change(admin, &admin->begun, err) : WIO_OK;
 }
 
 /* ---- metrics ------------------------------------------------------------------------------- */

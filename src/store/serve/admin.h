@@ -13,11 +13,13 @@
 #include "base/buf.h"
 #include "store/io.h"
 #include "store/serve/loop_hold.h"
+#include "store/serve/policy_file.h"
 #include "store/serve/serve.h"
 #include "store/serve/target_thread.h"
 
 struct serve_admin {
     const struct wio_serve_config *config;
+    struct serve_policy begun;           /* with what all servers start */
     struct wio_admit_total *total;       /* of the targets */
     struct wio_admit_total *names_total; /* of the catalogue */
     pthread_mutex_t mutex;               /* one change, snapshot or flush of targets at a time */
@@ -35,10 +37,10 @@ WIO_MUST_CHECK enum wio_status serve_admin_begin(struct serve_admin *admin,
                                                  const struct wio_serve_config *config,
                                                  struct wio_net *net, unsigned targets,
                                                  uint64_t log_bytes, struct wio_error *err);
-/* The targets run: what the policy file says of tenants is put in force. */
+/* The targets run: what the policy file said at the begin, of tenants too, is put in force. */
 WIO_MUST_CHECK enum wio_status
 serve_admin_run(struct serve_admin *admin, struct target_thread **targets, struct wio_error *err);
-/* The catalogue runs, on this thread: what the policy file says is put in force there. */
+/* The catalogue runs, on this thread: what the file said at the begin is put in force there. */
 WIO_MUST_CHECK enum wio_status serve_admin_names(struct serve_admin *admin,
                                                  struct wio_intake *names, struct wio_error *err);
 /* On the thread of the catalogue's loop, when it was woken; and when it ends. */
