@@ -21,7 +21,8 @@
 enum { MOUNT_THREADS = 64, MOUNT_LOCK_WAITS = 48 };
 
 /* The store is asked by one thread for each file, so that it has what the table says. The mutex is
- * not held meanwhile: a store that does not answer stops no thread that asks nothing of it. */
+ * not held meanwhile: a store that does not answer stops no thread that asks nothing of it, but for
+ * those that give back locks of the same file, which wait for the one that asks. */
 struct mount_locks {
     pthread_mutex_t mutex;         /* of the table, and of .. */
     uint64_t asked[MOUNT_THREADS]; /* files for whose locks the store is asked now */

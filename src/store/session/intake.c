@@ -8,7 +8,7 @@
 #include "base/pick.h"
 #include "store/session/intake_internal.h"
 
-/* Without a request for so long, a target was idle. */
+/* Without a request for so long, a server was idle. */
 #define IDLE_NS UINT64_C(50000)
 /* Served from the queue before the connections are read again. */
 #define SLICE_NS UINT64_C(1000000)
@@ -370,7 +370,7 @@ static bool serve_now(struct wio_intake *intake, struct wio_intake_client *clien
     return true;
 }
 
-/* Most requests of a target that has time; each MEASURED-th one goes the whole way, so that speeds
+/* Most requests of a server that has time; each MEASURED-th one goes the whole way, so that speeds
  * are known. */
 static bool passes(struct wio_intake *intake, const struct wio_intake_client *client,
                    const struct wio_store_request *request)

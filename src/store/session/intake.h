@@ -23,14 +23,14 @@
 #include "store/link/link.h"
 #include "store/messages.h"
 
-/* Features of messages to targets, beside WIO_GRANT_FEATURE in bit 0 .. */
+/* Features of messages to servers, beside WIO_GRANT_FEATURE in bit 0 .. */
 #define WIO_INTAKE_CLASS 1
 #define WIO_INTAKE_SHIFT 1 /* .. those of admit/negotiate.h, from this bit on */
 /* .. and of unasked messages. */
 #define WIO_INTAKE_PUSH_CLASS 3
 #define WIO_INTAKE_PUSH_FEATURE 1u
 
-/* Busy without a pause for so long, a target is behind. */
+/* Busy without a pause for so long, a server is behind. */
 #define WIO_INTAKE_BUSY_NS UINT64_C(200000)
 
 struct wio_intake;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of the admission of a target: intake.c on intake_clients.c and
- * intake_waiting.c. */
+/* The inside of the admission of a server: intake.c on intake_clients.c and intake_waiting.c. */
 #ifndef WIO_STORE_SESSION_INTAKE_INTERNAL_H
 #define WIO_STORE_SESSION_INTAKE_INTERNAL_H
 

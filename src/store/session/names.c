@@ -9,7 +9,7 @@
 #include "job/quote.h"
 #include "store/wire/message.h"
 
-/* Bounds of what clients can make a target keep, in bytes; an entry takes ENTRY_BYTES beside its
+/* Bounds of what clients can make a server keep, in bytes; an entry takes ENTRY_BYTES beside its
  * text. */
 #define JOBS_BYTES_MAX (UINT64_C(128) << 20)
 #define SOURCES_BYTES_MAX (UINT64_C(256) << 20)

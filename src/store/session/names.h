@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names that blockers have by number, at a target: jobs and call sites. Each connection is told a
- * name once, before the first message that needs it.
+ * Names of jobs and call sites that a server keeps by number: a target for blockers, both for
+ * statistics. Each connection to a target is told a name once, before the first message that needs
+ * it.
  *
  * What is kept is kept as long as the server runs, so it is bounded: a connection has a quarter of
  * the room, and a user no more than what is left for others. Behind that, requests count for the
