@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What targets answer, and what is decided by it. */
+#include "admit/counts.h"
 #include "base/cleanup.h"
 #include "store/client/coord_internal.h"
 
@@ -174,11 +175,13 @@ static void last_answered(struct wio_coord_txn *txn, uint16_t target, const stru
     }
 }
 
-/* Refused before the target looked up what it has answered: another copy, which was sent before,
- * may have been committed, and another attempt would do it twice. */
+/* Refused by admission, before the target looked up what it has answered: another copy, which was
+ * sent before, may have been committed, and another attempt would do it twice. Targets that know no
+ * admission do not say which of the two was busy. */
 static bool is_refused_copy(const struct coord_slot *slot, const struct wio_store_reply *reply)
 {
-    return reply->result == WIO_STORE_BUSY && slot->is_again &&
+    const bool was_looked_up = reply->has_told && reply->told.reason == WIO_ADMIT_REASON_NONE;
+    return reply->result == WIO_STORE_BUSY && !was_looked_up && slot->is_again &&
            (coord_commits(slot) || slot->kind == COORD_COMMIT);
 }
 

@@ -75,7 +75,7 @@ struct coord_slot {
     struct wio_coord_txn *txn; /* NULL: ASK */
     struct wio_coord_ask *ask; /* ASK */
     enum coord_kind kind;
-    bool is_again; /* more than one copy of it was sent */
+    bool is_again; /* a copy of it was sent again behind a lost connection */
     uint32_t tag;
     struct wio_store_request request;
 };

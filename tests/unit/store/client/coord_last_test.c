@@ -2,6 +2,8 @@
 /* The last operation of a transaction, which takes the commit or the vote along. */
 #include "coord_stage.h"
 
+#include "admit/counts.h"
+
 static enum wio_status finish(uint16_t target)
 {
     struct wio_store_request request = {.op = WIO_STORE_WRITE, .file = 1};
@@ -103,6 +105,29 @@ static void a_refused_copy_of_a_commit_is_not_known(void **state)
     expect_silence();
     assert_int_equal(stage.runs, 1);
     assert_ended(WIO_COORD_FAILED, WIO_STORE_NO_LEASE);
+}
+
+/* A busy reply of the target's logic, and not of its admission, comes from behind what it has
+ * answered: nothing was done. */
+static void a_copy_that_the_target_has_looked_up_is_begun_again(void **state)
+{
+    (void)state;
+    begin(0);
+    assert_int_equal(finish(1), WIO_OK);
+    expect(1, WIO_STORE_WRITE);
+    wio_coord_back(stage.coord, 1, false, stage.now_ns);
+    const struct wio_store_request *again = expect(1, WIO_STORE_WRITE);
+    const struct wio_store_reply busy = {.op = again->op,
+                                         .result = WIO_STORE_BUSY,
+                                         .number = again->number,
+                                         .txn = again->txn,
+                                         .has_told = true,
+                                         .told = {.reason = WIO_ADMIT_REASON_NONE}};
+    wio_coord_reply(stage.coord, 1, &busy, stage.now_ns);
+    ok(1, expect(1, WIO_STORE_ABORT));
+    wio_coord_tick(stage.coord, wio_coord_deadline_ns(stage.coord));
+    assert_int_equal(stage.runs, 2);
+    assert_int_equal(stage.ends, 0);
 }
 
 /* One that was sent once was not done; nor was one that the target has answered in between. */
@@ -216,6 +241,7 @@ int main(void)
         TEST(a_last_operation_that_is_lost_is_not_known),
         TEST(a_refused_copy_of_a_last_operation_is_not_known),
         TEST(a_refused_copy_of_a_commit_is_not_known),
+        TEST(a_copy_that_the_target_has_looked_up_is_begun_again),
         TEST(a_refused_last_operation_is_begun_again),
         TEST(the_last_operation_votes),
         TEST(a_last_operation_that_is_refused_may_wait_next_time),
