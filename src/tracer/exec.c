@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tracer/exec.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -64,12 +65,22 @@ static void after_exec(struct tracer_session *session, struct tracer_thread *thr
     }
 }
 
-bool tracer_exec_must_let_go(struct tracer_session *session, struct tracer_thread *thread)
+/* A program that cannot be known, since the memory that names it may not be read (prctl(2),
+ * PR_SET_DUMPABLE), counts as one that does. */
+static bool gains_rights(const struct tracer_thread *thread)
 {
     char path[TRACER_PATH_MAX];
     const struct tracer_call *call = &thread->call;
-    if (tracer_memory_text(thread->tid, path_of(call), path, sizeof(path)) < 0 ||
-        !tracer_image_gains_rights(thread, directory_of(call), path)) {
+    errno = 0;
+    if (tracer_memory_text(thread->tid, path_of(call), path, sizeof(path)) < 0) {
+        return errno == EPERM;
+    }
+    return tracer_image_gains_rights(thread, directory_of(call), path);
+}
+
+bool tracer_exec_must_let_go(struct tracer_session *session, struct tracer_thread *thread)
+{
+    if (!gains_rights(thread)) {
         return false;
     }
     if (tracer_thread_ready(session, thread)) {
@@ -94,7 +105,10 @@ bool tracer_exec_done(struct tracer_session *session, struct tracer_thread *thre
     wio_ring_stream_fini(&thread->stream);
     tracer_process_renew(process);
     thread->is_root = false;
+    thread->has_tried = false;
     thread->call.is_inside = false;
+    thread->is_suspended = false; /* a call of the program before */
+    thread->has_returned = false;
     process->is_recorded = kind != TRACER_IMAGE_FOREIGN && !is_preloaded;
     return process->is_recorded && tracer_thread_ready(session, thread);
 }

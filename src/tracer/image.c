@@ -93,6 +93,7 @@ static bool read_ids(int32_t tid, unsigned long *user_out, unsigned long *group_
 /* Where the ids are not known the answer is the careful one. */
 static bool file_gains_rights(int32_t tid, int fd)
 {
+    char name[32];
     struct stat st;
     unsigned long user = 0;
     unsigned long group = 0;
@@ -101,7 +102,8 @@ static bool file_gains_rights(int32_t tid, int fd)
     }
     const bool has_bits =
         (st.st_mode & S_ISUID) != 0 || ((st.st_mode & S_ISGID) != 0 && (st.st_mode & S_IXGRP) != 0);
-    const bool has_capabilities = fgetxattr(fd, "security.capability", NULL, 0) > 0;
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", fd); /* which may be one of O_PATH */
+    const bool has_capabilities = getxattr(name, "security.capability", NULL, 0) > 0;
     if (!has_bits && !has_capabilities) {
         return false;
     }
@@ -114,7 +116,7 @@ static bool file_gains_rights(int32_t tid, int fd)
 }
 
 /* A file as the thread would open it. */
-static int open_as(int32_t tid, int dirfd, const char *path)
+static int open_as(int32_t tid, int dirfd, const char *path, int flags)
 {
     char name[TRACER_PATH_MAX + 64];
     if (path[0] == '/') {
@@ -126,18 +128,7 @@ static int open_as(int32_t tid, int dirfd, const char *path)
     } else {
         snprintf(name, sizeof(name), "/proc/%d/fd/%d/%s", (int)tid, dirfd, path);
     }
-    return open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
-/* The same without the right to read it: what stat(2) says is enough for the bits. */
-static bool unreadable_gains_rights(int32_t tid, int dirfd, const char *path)
-{
-    char name[TRACER_PATH_MAX + 64];
-    snprintf(name, sizeof(name), "/proc/%d/%s%s%s", (int)tid, path[0] == '/' ? "root" : "cwd",
-             path[0] == '/' ? "" : "/", path);
-    WIO_CLEANUP(wio_fd_cleanup)
-    int fd = path[0] == '/' || dirfd == AT_FDCWD ? open(name, O_PATH | O_CLOEXEC) : -1;
-    return fd >= 0 && file_gains_rights(tid, fd);
+    return open(name, flags | O_CLOEXEC);
 }
 
 /* The interpreter of a "#!" line, in place; NULL where there is none. */
@@ -154,9 +145,11 @@ bool tracer_image_gains_rights(const struct tracer_thread *thread, int dirfd, co
     char current[TRACER_PATH_MAX];
     snprintf(current, sizeof(current), "%s", path);
     for (unsigned depth = 0; depth <= SCRIPTS_MAX; depth++) {
-        WIO_CLEANUP(wio_fd_cleanup) int fd = open_as(thread->tid, dirfd, current);
-        if (fd < 0) {
-            return unreadable_gains_rights(thread->tid, dirfd, current);
+        WIO_CLEANUP(wio_fd_cleanup)
+        int fd = open_as(thread->tid, dirfd, current, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+        if (fd < 0) { /* without the right to read it: what stat(2) says is enough */
+            fd = open_as(thread->tid, dirfd, current, O_PATH);
+            return fd >= 0 && file_gains_rights(thread->tid, fd);
         }
         const ssize_t got = pread(fd, line, sizeof(line) - 1, 0);
         line[got > 0 ? got : 0] = '\0';

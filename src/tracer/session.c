@@ -145,6 +145,13 @@ static bool is_part_of_spawn(const struct tracer_thread *thread)
     return false;
 }
 
+/* A program that was to be executed could not be, and no other place is tried: execvp(3) and
+ * posix_spawnp(3) make no other call between one directory of PATH and the next. */
+static bool has_given_up(const struct tracer_thread *thread)
+{
+    return thread->is_root && thread->has_tried && !tracer_exec_is(thread);
+}
+
 static void on_entry(struct tracer_session *session, struct tracer_thread *thread,
                      const struct __ptrace_syscall_info *info)
 {
@@ -161,7 +168,8 @@ static void on_entry(struct tracer_session *session, struct tracer_thread *threa
     }
     thread->call.begin = now(session);
     thread->call.is_inside = true;
-    if (thread->process->is_leaving || (thread->is_spawner && !is_part_of_spawn(thread))) {
+    if (thread->process->is_leaving || has_given_up(thread) ||
+        (thread->is_spawner && !is_part_of_spawn(thread))) {
         thread->process->is_leaving = true;
         resume(session, thread, 0);
         return;
@@ -204,7 +212,7 @@ static void on_return(struct tracer_session *session, struct tracer_thread *thre
         suspend(session, thread);
     }
     if (thread->is_root && tracer_exec_is(thread)) {
-        thread->process->is_leaving = true; /* its program could not be executed */
+        thread->has_tried = true;
     }
     resume(session, thread, 0);
 }

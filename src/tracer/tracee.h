@@ -71,6 +71,7 @@ struct tracer_thread {
     bool is_suspended; /* `suspended` was cut off by a signal: it goes on, or fails with EINTR */
     bool has_returned; /* from the handler of that signal */
     bool is_root;      /* is to be recorded from its next exec on */
+    bool has_tried;    /* is_root: an exec has failed */
     bool is_spawner;   /* the process that it makes next is; it is let go then */
 };
 

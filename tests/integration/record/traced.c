@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -197,6 +198,39 @@ static int do_exec(char **argument)
     return 97;
 }
 
+static char **of_handler;
+
+static void become_in_handler(int number)
+{
+    (void)number;
+    become(of_handler);
+}
+
+/* The handler of a signal that interrupts a read executes a program. */
+static int do_handler_exec(char **argument)
+{
+    int ends[2];
+    char byte;
+    const struct sigaction action = {.sa_handler = become_in_handler,
+                                     .sa_flags = SA_RESTART | SA_NODEFER};
+    of_handler = argument;
+    CHECK(pipe2(ends, O_CLOEXEC) == 0 && sigaction(SIGUSR2, &action, NULL) == 0);
+    const pid_t parent = getpid();
+    if (fork() == 0) {
+        await_sleep(parent);
+        _exit(kill(parent, SIGUSR2));
+    }
+    (void)read(ends[0], &byte, 1);
+    return 97;
+}
+
+/* A process that is not dumpable: its memory can be read with further rights only. */
+static int do_hidden_exec(char **argument)
+{
+    CHECK(prctl(PR_SET_DUMPABLE, 0) == 0);
+    return do_exec(argument);
+}
+
 /* The status of a program that a child of vfork executes. */
 static int do_vfork(char **argument)
 {
@@ -267,10 +301,20 @@ static const struct {
     const char *name;
     int (*run)(char **argument);
 } actions[] = {
-    {"files", do_files},   {"threads", do_threads},   {"signals", do_signals},
-    {"killed", do_killed}, {"stopped", do_stopped},   {"thread-exec", do_thread_exec},
-    {"exec", do_exec},     {"vfork", do_vfork},       {"until-told", do_until_told},
-    {"daemon", do_daemon}, {"identity", do_identity}, {"calls", do_calls},
+    {"files", do_files},
+    {"threads", do_threads},
+    {"signals", do_signals},
+    {"killed", do_killed},
+    {"stopped", do_stopped},
+    {"thread-exec", do_thread_exec},
+    {"exec", do_exec},
+    {"vfork", do_vfork},
+    {"until-told", do_until_told},
+    {"daemon", do_daemon},
+    {"identity", do_identity},
+    {"calls", do_calls},
+    {"handler-exec", do_handler_exec},
+    {"hidden-exec", do_hidden_exec},
 };
 
 int main(int argc, char **argv)

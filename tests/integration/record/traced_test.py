@@ -130,6 +130,12 @@ class Traced(RecordCase):
         reads = [line for line in self.ops("read") if "pipe:" in (line["path"] or "")]
         self.assertEqual([(line["result"], line["errno"]) for line in reads], [(-1, 4), (1, 0)])
 
+    def test_exec_by_the_handler_of_a_signal(self):
+        """The read that the signal cut off is none of the program that the handler executes."""
+        self.assertEqual(self.compared("handler-exec", TRACED, "signals"), 0)
+        self.assertEqual(len([line for line in self.ops("read") if line["errno"] == 4]), 1)
+        self.assert_whole()
+
     def test_end_by_signal(self):
         for number in (signal.SIGSEGV, signal.SIGKILL, signal.SIGABRT, signal.SIGTERM):
             with self.subTest(number):
@@ -280,6 +286,21 @@ func main() {
         self.assertEqual(len(self.ops("fsync")), 1)
         self.assertEqual(len(self.ops("thread_start")), 8)
 
+    def test_search_through_path(self):
+        """The program is not in the first directory: the exec that fails there is not the last."""
+        os.mkdir("empty")
+        path = os.pathsep.join((self.dir + "/empty", os.path.dirname(TRACED), os.environ["PATH"]))
+        name = os.path.basename(TRACED)
+        code = f"import os; p = os.posix_spawnp('{name}', ['{name}', 'files'], os.environ); print(os.waitpid(p, 0)[1])"
+        for words, status in ((("env", name, "files"), 5), ((sys.executable, "-c", code), 0)):
+            with self.subTest(words=words):
+                answer = self.trace_of(*words, env=dict(os.environ, PATH=path))
+                self.assertEqual(answer.returncode, status, answer.stderr)
+                self.assertEqual(self.info()["unseen"], {})
+                self.assertEqual(len(self.ops("fsync")), 1)
+                for left in ("dir", "t"):
+                    shutil.rmtree(left)
+
     def test_without_environment(self):
         """What the static program leaves out of the environment of a dynamic one does not matter."""
         answer = self.trace_of(TRACED, "exec", "/usr/bin/env", "-i", DYNAMIC, "files")
@@ -424,7 +445,7 @@ func main() {
                           text=True).stdout != "effective user 0\n":
             self.skipTest("set-user-id programs have no effect here")
         environment = dict(os.environ, WHYIO_CAPTURE_LIB=library)
-        for command in ("exec", "vfork", "thread-exec"):
+        for command in ("exec", "vfork", "thread-exec", "hidden-exec"):
             trace = f"open/{command}"
             answer = subprocess.run(
                 [*as_user, whyio, "record", "-o", trace, "-q", "--static=trace", "--", program, command, helper, "identity"],

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "tracer/image.h"
@@ -116,6 +117,36 @@ static void rights(void **state)
     free(script);
 }
 
+/* A program that may be executed but not read, by a descriptor or below a directory. */
+static void rights_without_reading(void **state)
+{
+    static const uint32_t capability[5] = {0x02000000, 1}; /* VFS_CAP_REVISION_2: CAP_CHOWN */
+    struct tracer_thread self = {.tid = getpid()};
+    char *place = wio_test_path("rights");
+    (void)state;
+    assert_int_equal(mkdir(place, 0755), 0);
+    const int dirfd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int fd = openat(dirfd, "helper", O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    if (geteuid() == 0 && fchmod(fd, 04111) == 0 && seteuid(65534) == 0) {
+        assert_int_equal(openat(dirfd, "helper", O_RDONLY | O_CLOEXEC), -1);
+        assert_true(tracer_image_gains_rights(&self, dirfd, "helper"));
+        assert_true(tracer_image_gains_rights(&self, fd, ""));
+        assert_int_equal(seteuid(0), 0);
+        if (fchmod(fd, 0111) == 0 &&
+            fsetxattr(fd, "security.capability", capability, sizeof(capability), 0) == 0) {
+            assert_int_equal(seteuid(65534), 0);
+            assert_true(tracer_image_gains_rights(&self, dirfd, "helper"));
+            assert_int_equal(seteuid(0), 0);
+        }
+    }
+    (void)unlinkat(dirfd, "helper", 0);
+    (void)rmdir(place);
+    (void)close(fd);
+    (void)close(dirfd);
+    free(place);
+}
+
 static void image_that_runs(void **state)
 {
     (void)state;
@@ -126,7 +157,8 @@ static void image_that_runs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kinds), cmocka_unit_test(damaged_programs),
-                                       cmocka_unit_test(rights), cmocka_unit_test(image_that_runs)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kinds), cmocka_unit_test(damaged_programs), cmocka_unit_test(rights),
+        cmocka_unit_test(rights_without_reading), cmocka_unit_test(image_that_runs)};
     return WIO_RUN(tests);
 }
