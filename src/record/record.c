@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "edges/edges.h"
+#include "ops/unseen.h"
 #include "record/children.h"
 #include "record/describe.h"
 #include "record/directory.h"
@@ -154,16 +155,18 @@ static enum wio_status run_command(struct plan *plan, const char *tracer,
 }
 
 static enum wio_status run(struct plan *plan, struct wio_supervision *supervision,
-                           struct wio_error *err)
+                           struct wio_ptracer_end *tracer_end, struct wio_error *err)
 {
-    WIO_CLEANUP(wio_ptracer_stop) struct wio_ptracer tracer = {0};
+    WIO_CLEANUP(wio_ptracer_cleanup) struct wio_ptracer tracer = {0};
     const struct wio_ptracer_params params = {
         .rings = plan->dir.rings, .capture_lib = plan->library, .causal = plan->params->causal};
     if (!plan->params->trace_static) {
         return run_command(plan, NULL, supervision, err);
     }
     WIO_TRY(wio_ptracer_start(&params, &tracer, err));
-    return run_command(plan, tracer.address, supervision, err);
+    WIO_TRY(run_command(plan, tracer.address, supervision, err));
+    wio_ptracer_stop(&tracer, tracer_end);
+    return WIO_OK;
 }
 
 /* The key that hides names serves all recorders of the launch, also one that starts after another
@@ -180,11 +183,12 @@ static void forget_key(const struct plan *plan)
 }
 
 static enum wio_status seal(struct plan *plan, struct wio_supervision *supervision,
+                            const struct wio_ptracer_end *tracer_end,
                             struct wio_seal_totals *totals, struct wio_error *err)
 {
     struct wio_description *description = &plan->description;
     description->is_ended = true;
-    description->is_done = !supervision->is_cut;
+    description->is_done = !supervision->is_cut && !tracer_end->is_killed;
     description->exit_status = supervision->exit_status;
     const struct wio_seal_params params = {
         .struct_size = sizeof(params),
@@ -200,6 +204,7 @@ static enum wio_status seal(struct plan *plan, struct wio_supervision *supervisi
         .holds_lock = true,
     };
     WIO_TRY(wio_seal(plan->dir.path, plan->dir.rings, plan->dir.name, &params, err));
+    totals->unseen[WIO_UNSEEN_NO_RING] += tracer_end->no_ring;
     /* The final segment tells all that the begin segment does. */
     char begin[2 * PATH_MAX];
     snprintf(begin, sizeof(begin), "%s/%s.begin.seg", plan->dir.path, plan->dir.name);
@@ -238,7 +243,8 @@ enum wio_status wio_record(const struct wio_record_params *params,
     ignore_file_size_signal(&plan);
     WIO_TRY(prepare_directory(&plan, err));
     struct wio_supervision supervision = {0};
-    enum wio_status status = run(&plan, &supervision, err);
+    struct wio_ptracer_end tracer_end = {0};
+    enum wio_status status = run(&plan, &supervision, &tracer_end, err);
     if (status != WIO_OK) {
         wio_directory_undo(&plan.dir);
         wio_ends_fini(&supervision.ends);
@@ -247,11 +253,12 @@ enum wio_status wio_record(const struct wio_record_params *params,
     snprintf(result_out->dir, sizeof(result_out->dir), "%s", plan.dir.path);
     result_out->exit_status = supervision.exit_status;
     result_out->is_cut = supervision.is_cut;
+    result_out->is_tracer_killed = tracer_end.is_killed;
     if (params->ended != NULL) {
         params->ended(params->ended_arg);
     }
     result_out->seal_error.status =
-        seal(&plan, &supervision, &result_out->totals, &result_out->seal_error);
+        seal(&plan, &supervision, &tracer_end, &result_out->totals, &result_out->seal_error);
     wio_ends_fini(&supervision.ends);
     result_out->join_error.status = join(&plan, result_out, &result_out->join_error);
     return WIO_OK;

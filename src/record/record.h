@@ -74,9 +74,10 @@ struct wio_record_params {
 };
 
 struct wio_record_result {
-    int exit_status;    /* of the command: 0..255, 128 + signal if that ended it */
-    char dir[PATH_MAX]; /* absolute */
-    bool is_cut;        /* a signal ended the recording while descendants were alive */
+    int exit_status;       /* of the command: 0..255, 128 + signal if that ended it */
+    char dir[PATH_MAX];    /* absolute */
+    bool is_cut;           /* a signal ended the recording while descendants were alive */
+    bool is_tracer_killed; /* what static programs did afterwards is missing */
     struct wio_seal_totals totals;
     struct wio_error seal_error; /* status WIO_OK, or why the rings could not be sealed: they stay
                                     in the directory and any later command seals them */

@@ -87,6 +87,7 @@ enum wio_status wio_ring_writer_create(int dir, const struct wio_ring_image *ima
         enum wio_status status = wio_error_sys(err, ring_out->name, "cannot make a ring");
         (void)close(ring_out->fd); /* without a header it says that there was a process: R-RING-9 */
         ring_out->fd = -1;
+        ring_out->is_blank = true;
         return status;
     }
     ring_out->header = map;

@@ -47,6 +47,7 @@ struct wio_ring_writer {
     int fd;
     struct wio_ring_header *header; /* mapped; NULL = there is no ring */
     char name[WIO_RING_NAME_BYTES]; /* of the file */
+    bool is_blank; /* there is none, but a file without a header, which tells of the process */
 };
 
 /* The writer of one thread. Zero-initialised it writes nothing. */

@@ -160,7 +160,11 @@ void tracer_serve(struct tracer_server *server)
     const struct sigaction wake = {.sa_handler = do_nothing}; /* without SA_RESTART */
     struct pollfd waited[] = {{.fd = server->listener, .events = POLLIN},
                               {.fd = server->control, .events = POLLIN}};
+    sigset_t woken;
+    sigemptyset(&woken);
+    sigaddset(&woken, SIGUSR1);
     (void)sigaction(SIGUSR1, &wake, NULL);
+    (void)sigprocmask(SIG_UNBLOCK, &woken, NULL);
     server->settings.stopping = &server->stopping;
     while (waited[1].revents == 0) {
         if (poll(waited, WIO_ARRAY_SIZE(waited), -1) > 0 && waited[0].revents != 0) {

@@ -15,8 +15,9 @@ struct tracer_server {
     uint32_t sessions; /* atomic */
 };
 
-/* Returns when the control pipe has been closed and all that was traced has been let go, or after
- * some seconds: then the end of the process lets go of the rest. */
+/* To be called with all signals blocked: unblocks the one that wakes threads here. Returns when the
+ * control pipe has been closed and all that was traced has been let go, or after some seconds: then
+ * the end of the process lets go of the rest. */
 void tracer_serve(struct tracer_server *server);
 
 #endif

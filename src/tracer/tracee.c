@@ -124,6 +124,7 @@ void tracer_process_renew(struct tracer_process *process)
     process->cwd = 0;
     process->is_described = false;
     process->has_ended = false;
+    process->ring.is_blank = false;
     process->ring_failed = false;
 }
 
@@ -149,6 +150,9 @@ static bool make_ring(struct tracer_session *session, struct tracer_process *pro
         return false;
     }
     process->ring_failed = tracer_image_make_ring(session->settings, process) != WIO_OK;
+    if (process->ring_failed && !process->ring.is_blank) {
+        (void)__atomic_fetch_add(&session->settings->losses->no_ring, 1, __ATOMIC_RELAXED);
+    }
     return !process->ring_failed;
 }
 

@@ -18,6 +18,11 @@
 
 #define TRACER_ARGUMENTS 6
 
+/* Counted for the recorder, in memory that it shares; atomic. */
+struct tracer_losses {
+    uint32_t no_ring; /* images of which no file tells, since it could not be made */
+};
+
 /* What all sessions of a tracer share; constant while they run, but for `stopping`. */
 struct tracer_settings {
     int rings; /* descriptor of their directory */
@@ -27,6 +32,7 @@ struct tracer_settings {
     char host[64];
     char boot_id[40];
     bool *stopping; /* atomic: let go of everything */
+    struct tracer_losses *losses;
 };
 
 struct tracer_process {

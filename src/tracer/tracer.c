@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -161,10 +162,7 @@ static void raise_limits(void)
 static _Noreturn void run(const struct wio_ptracer_params *params, const struct wio_ptracer *tracer,
                           int kept[3])
 {
-    sigset_t none;
     struct tracer_server server = {.secret = tracer->address + WIO_TRACER_NAME_BYTES};
-    sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)setpgid(0, 0); /* signals of the terminal are for the command */
     raise_limits();
     let_go_of_descriptors(kept);
@@ -173,11 +171,42 @@ static _Noreturn void run(const struct wio_ptracer_params *params, const struct 
     server.settings = (struct tracer_settings){.rings = kept[2],
                                                .capture_lib = params->capture_lib,
                                                .causal = params->causal,
+                                               .losses = tracer->losses,
                                                .is_tsc = wio_clock_has_tsc()};
     find_host(&server.settings);
     tracer_serve(&server);
     /* house: allow exit: this is the process of the tracer */
     _exit(0);
+}
+
+/* The child has all signals blocked, from its begin on: the pipe ends it, and launchers send
+ * signals to all processes of a job. */
+static pid_t fork_deaf(void)
+{
+    sigset_t all;
+    sigset_t former;
+    sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, &former);
+    const pid_t pid = fork();
+    const int error = errno;
+    if (pid != 0) {
+        (void)sigprocmask(SIG_SETMASK, &former, NULL);
+        errno = error;
+    }
+    return pid;
+}
+
+static struct tracer_losses *share_losses(void)
+{
+    void *memory = mmap(NULL, sizeof(struct tracer_losses), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+static void unshare_losses(struct wio_ptracer *tracer)
+{
+    (void)munmap(tracer->losses, sizeof(*tracer->losses));
+    tracer->losses = NULL;
 }
 
 enum wio_status wio_ptracer_start(const struct wio_ptracer_params *params,
@@ -197,7 +226,8 @@ enum wio_status wio_ptracer_start(const struct wio_ptracer_params *params,
     }
     WIO_CLEANUP(wio_fd_cleanup) int reader = ends[0];
     WIO_CLEANUP(wio_fd_cleanup) int writer = ends[1];
-    const pid_t pid = fork();
+    tracer_out->losses = share_losses();
+    const pid_t pid = tracer_out->losses != NULL ? fork_deaf() : -1;
     if (pid == 0) {
         int kept[3] = {listener, reader, rings};
         (void)listen(listener, BACKLOG); /* again: the kernel names the process that called it */
@@ -205,7 +235,9 @@ enum wio_status wio_ptracer_start(const struct wio_ptracer_params *params,
         run(params, tracer_out, kept);
     }
     if (pid < 0) {
-        return wio_error_sys(err, NULL, "cannot start the tracer");
+        const enum wio_status status = wio_error_sys(err, NULL, "cannot start the tracer");
+        unshare_losses(tracer_out);
+        return status;
     }
     tracer_out->pid = pid;
     tracer_out->control = writer;
@@ -213,13 +245,27 @@ enum wio_status wio_ptracer_start(const struct wio_ptracer_params *params,
     return WIO_OK;
 }
 
-void wio_ptracer_stop(struct wio_ptracer *tracer)
+void wio_ptracer_stop(struct wio_ptracer *tracer, struct wio_ptracer_end *end_out)
 {
+    int status = 0;
+    pid_t ended = 0;
+    *end_out = (struct wio_ptracer_end){0};
     if (tracer->pid <= 0) {
         return;
     }
     wio_fd_cleanup(&tracer->control);
-    while (waitpid(tracer->pid, NULL, 0) < 0 && errno == EINTR) {
-    }
+    do {
+        ended = waitpid(tracer->pid, &status, 0);
+    } while (ended < 0 && errno == EINTR);
+    /* One that has been waited for elsewhere ended before the pipe was closed. */
+    end_out->is_killed = ended != tracer->pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    end_out->no_ring = __atomic_load_n(&tracer->losses->no_ring, __ATOMIC_RELAXED);
+    unshare_losses(tracer);
     tracer->pid = 0;
+}
+
+void wio_ptracer_cleanup(struct wio_ptracer *tracer)
+{
+    struct wio_ptracer_end ignored;
+    wio_ptracer_stop(tracer, &ignored);
 }

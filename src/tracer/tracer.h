@@ -7,7 +7,8 @@
  *     struct wio_ptracer tracer;
  *     wio_ptracer_start(&params, &tracer, &err)
  *     ... the environment of the command has WHYIO_TRACER=tracer.address ...
- *     ... its child calls wio_trace_request(tracer.address, 0) before its exec ...
+ *     ... its child calls wio_trace_request(tracer.address, WIO_TRACE_EXEC, 0) before its
+ *         exec ...
  *     wio_ptracer_stop(&tracer);
  *
  * Tracing is by PTRACE_SEIZE and PTRACE_SYSCALL without PTRACE_O_EXITKILL and without a filter of
@@ -17,6 +18,7 @@
 #define WIO_TRACER_TRACER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <whyio/status.h>
 
@@ -33,6 +35,13 @@ struct wio_ptracer {
     int pid;     /* 0 = not running */
     int control; /* the tracer ends where this end of a pipe is closed */
     char address[WIO_TRACER_ADDRESS_BYTES];
+    struct tracer_losses *losses; /* memory that the tracer shares */
+};
+
+/* What became of the tracer. */
+struct wio_ptracer_end {
+    bool is_killed; /* before it was told to end: what static programs did afterwards is missing */
+    uint32_t no_ring; /* program images whose ring could not be made */
 };
 
 /*
@@ -47,7 +56,10 @@ WIO_MUST_CHECK enum wio_status wio_ptracer_start(const struct wio_ptracer_params
                                                  struct wio_ptracer *tracer_out,
                                                  struct wio_error *err);
 
-/* Let go of all that is still traced, which goes on, and wait for the end of the tracer. */
-void wio_ptracer_stop(struct wio_ptracer *tracer);
+/* Let go of all that is still traced, which goes on, and wait for the end of the tracer, which is
+ * told in `end_out`, zero where it does not run. */
+void wio_ptracer_stop(struct wio_ptracer *tracer, struct wio_ptracer_end *end_out);
+/* The same, for WIO_CLEANUP. */
+void wio_ptracer_cleanup(struct wio_ptracer *tracer);
 
 #endif

@@ -86,6 +86,7 @@ void render_record_json(const struct wio_record_result *result,
     wio_json_i64(&json, "exit_status", result->exit_status);
     wio_json_bool(&json, "sealed", result->seal_error.status == WIO_OK);
     wio_json_bool(&json, "cut", result->is_cut);
+    wio_json_bool(&json, "tracer_killed", result->is_tracer_killed);
     wio_json_u64(&json, "images", result->totals.rings);
     wio_json_u64(&json, "events", result->totals.events);
     wio_json_u64(&json, "dropped", result->totals.dropped);
@@ -156,10 +157,13 @@ void render_record_text(const struct wio_record_result *result)
     }
 }
 
-/* A trace that could not be sealed is told also with -q. */
+/* A trace that is not whole, or could not be sealed, is told also with -q. */
 void render_record_trouble(const struct wio_record_result *result)
 {
     char text[2048];
+    if (result->is_tracer_killed) {
+        cmd_say("the tracer was killed: what static programs did afterwards is missing");
+    }
     if (result->join_error.status != WIO_OK) {
         wio_error_format(&result->join_error, text, sizeof(text));
         cmd_say("cannot tell which operation waited for which: %s", text);

@@ -5,8 +5,10 @@ output, files, signals, job control; and what the trace says of them. DYNAMIC is
 
 import ctypes
 import glob
+import json
 import os
 import pty
+import resource
 import shutil
 import signal
 import struct
@@ -401,7 +403,7 @@ func main() {
         self.assertFalse(self.info()["complete"])
 
     def test_tracer_is_killed(self):
-        child = self.start(TRACED, "until-told", options=TRACE)
+        child = self.start(TRACED, "until-told", options=TRACE, stderr=subprocess.PIPE, text=True)
         self.assertTrue(until(lambda: self.lines() > 50))
         (tracer,) = self.tracers(child.pid)
         os.kill(tracer, signal.SIGKILL)
@@ -410,6 +412,34 @@ func main() {
         self.stop_and_wait()
         self.assertEqual(child.wait(), 6)
         self.assertGreater(len(self.ops("write")), 10)
+        self.assertIn("the tracer was killed", child.stderr.read())
+        self.assertFalse(self.info()["complete"])
+
+    def test_tracer_outlives_signals_to_the_job(self):
+        child = self.start(TRACED, "until-told", options=("--format=json", "--static=trace"), stderr=subprocess.PIPE, text=True)
+        self.assertTrue(until(lambda: self.lines() > 50))
+        (tracer,) = self.tracers(child.pid)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
+            os.kill(tracer, number)
+        self.goes_on()
+        self.stop_and_wait()
+        self.assertEqual(child.wait(), 6)
+        self.assertIs(self.assert_described(child.stderr.read())["tracer_killed"], False)
+        self.assert_whole()
+        self.assertEqual(len(self.ops("write")), self.lines() // 5)
+
+    def test_rings_that_cannot_be_made_are_counted(self):
+        script = f"until [ -e go ]; do sleep 0.05; done; {TRACED} files"
+        child = self.start("sh", "-c", script, options=("--format=json", "--static=trace"), stdout=subprocess.DEVNULL,
+                           stderr=subprocess.PIPE, text=True)
+        self.assertTrue(until(lambda: self.tracers(child.pid)))
+        (tracer,) = self.tracers(child.pid)
+        resource.prlimit(tracer, resource.RLIMIT_FSIZE, (0, 0))
+        with open("go", "w", encoding="ascii"):
+            pass
+        self.assertEqual(child.wait(), 5)
+        self.assertEqual(json.loads(child.stderr.read())["unseen"]["no_ring"], 1)
+        self.assertEqual(self.ops("fsync"), [])
 
     def test_daemon_is_left_behind(self):
         child = self.start(TRACED, "daemon", options=TRACE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -3,6 +3,7 @@
 #include "support/unit.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,14 @@ static void begin(void)
     struct wio_error err = WIO_ERROR_INIT;
     const struct wio_ptracer_params params = {.rings = wio_test_dir(), .capture_lib = "/lib.so"};
     assert_ok(wio_ptracer_start(&params, &tracer, &err), &err);
+}
+
+static void end(void)
+{
+    struct wio_ptracer_end told;
+    wio_ptracer_stop(&tracer, &told);
+    assert_false(told.is_killed);
+    assert_int_equal(told.no_ring, 0);
 }
 
 /* TracerPid of this process. */
@@ -56,7 +65,7 @@ static void a_child_is_traced(void **state)
     for (int i = 0; i < 20; i++) {
         assert_int_equal(ask(tracer.address, 0), 0);
     }
-    wio_ptracer_stop(&tracer);
+    end();
     assert_int_equal(ask(tracer.address, 0), ECONNREFUSED);
 }
 
@@ -72,7 +81,7 @@ static void a_wrong_secret_is_refused(void **state)
     }
     assert_int_equal(ask("", 0), EINVAL);
     assert_int_equal(ask("short:0", 0), EINVAL);
-    wio_ptracer_stop(&tracer);
+    end();
 }
 
 /* A process can have only itself traced. */
@@ -82,7 +91,7 @@ static void another_process_is_refused(void **state)
     begin();
     assert_int_equal(ask(tracer.address, getpid()), ESRCH);
     assert_int_equal(ask(tracer.address, 1), ESRCH);
-    wio_ptracer_stop(&tracer);
+    end();
 }
 
 /* What is still traced when the tracer is stopped goes on. */
@@ -106,7 +115,7 @@ static void what_is_traced_is_let_go(void **state)
     }
     (void)close(ends[0]);
     assert_int_equal(read(ready[0], &byte, 1), 1);
-    wio_ptracer_stop(&tracer);
+    end();
     (void)close(ends[1]);
     (void)close(ready[0]);
     (void)close(ready[1]);
@@ -114,12 +123,31 @@ static void what_is_traced_is_let_go(void **state)
     assert_int_equal(WEXITSTATUS(status), 42);
 }
 
+/* Signals that are sent to all processes of a job do not end it; what does is told. */
+static void a_killed_tracer_is_told(void **state)
+{
+    struct wio_ptracer_end told;
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM};
+    (void)state;
+    begin();
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        assert_int_equal(kill(tracer.pid, signals[i]), 0);
+        assert_int_equal(ask(tracer.address, 0), 0);
+    }
+    end();
+    begin();
+    assert_int_equal(kill(tracer.pid, SIGKILL), 0);
+    wio_ptracer_stop(&tracer, &told);
+    assert_true(told.is_killed);
+}
+
 int main(void)
 {
     struct wio_error err = WIO_ERROR_INIT;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_child_is_traced), cmocka_unit_test(a_wrong_secret_is_refused),
-        cmocka_unit_test(another_process_is_refused), cmocka_unit_test(what_is_traced_is_let_go)};
+        cmocka_unit_test(another_process_is_refused), cmocka_unit_test(what_is_traced_is_let_go),
+        cmocka_unit_test(a_killed_tracer_is_told)};
     if (wio_ptracer_probe(&err) != WIO_OK) {
         wio_test_skip("ptrace is forbidden here");
     }
