@@ -179,14 +179,17 @@ enum tracer_image_kind tracer_image_of(int32_t pid)
     return fd >= 0 ? tracer_image_kind_of(fd, name) : TRACER_IMAGE_FOREIGN;
 }
 
-/* Texts, each ended by NUL, as a list that ends with NULL; at most `count` - 1 of them. */
-static void list_texts(const char *text, size_t bytes, const char **list, size_t count)
+/* Texts, each ended by NUL, as a list that ends with NULL; at most `count` - 1 of them: false where
+ * there are more. */
+static bool list_texts(const char *text, size_t bytes, const char **list, size_t count)
 {
     size_t used = 0;
-    for (size_t at = 0; at < bytes && used + 1 < count; at += strlen(text + at) + 1) {
+    size_t at = 0;
+    for (; at < bytes && used + 1 < count; at += strlen(text + at) + 1) {
         list[used++] = text + at;
     }
     list[used] = NULL;
+    return at >= bytes;
 }
 
 #define ENVIRONMENT_BYTES ((size_t)256 * 1024)
@@ -195,6 +198,7 @@ static void list_texts(const char *text, size_t bytes, const char **list, size_t
 struct environment {
     char *text;
     const char **list;
+    bool is_cut; /* there is more */
 };
 
 static void environment_fini(struct environment *environment)
@@ -211,7 +215,8 @@ static bool environment_read(int32_t pid, struct environment *out)
         return false;
     }
     const size_t bytes = tracer_proc_read(pid, "environ", out->text, ENVIRONMENT_BYTES);
-    list_texts(out->text, bytes, out->list, ENVIRONMENT_TEXTS);
+    out->is_cut = !list_texts(out->text, bytes, out->list, ENVIRONMENT_TEXTS) ||
+                  bytes == ENVIRONMENT_BYTES - 1;
     return true;
 }
 
@@ -229,7 +234,7 @@ static const char *value_of(const struct environment *environment, const char *n
 bool tracer_image_is_preloaded(int32_t pid, const char *capture_lib)
 {
     WIO_CLEANUP(environment_fini) struct environment environment = {0};
-    if (!environment_read(pid, &environment)) {
+    if (!environment_read(pid, &environment) || environment.is_cut) {
         return true; /* recorded twice would be worse than not at all */
     }
     const char *preload = value_of(&environment, "LD_PRELOAD");

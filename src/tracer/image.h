@@ -24,7 +24,7 @@ bool tracer_image_gains_rights(const struct tracer_thread *thread, int dirfd, co
 
 /* The kind of the image that a process runs now. */
 enum tracer_image_kind tracer_image_of(int32_t pid);
-/* Is the capture library preloaded into it? */
+/* Is the capture library preloaded into it? True where its environment is too long to be known. */
 bool tracer_image_is_preloaded(int32_t pid, const char *capture_lib);
 
 /* META and MODULE records at the beginning of its ring. */

@@ -104,8 +104,8 @@ static bool make_image(void)
 
 static void configure(void)
 {
-    cap_on_inherit();
     bool is_recorded = is_wanted();
+    cap_on_inherit(); /* behind it: WHYIO_TRACE as activate.h leaves it */
     if (is_recorded && cap_is_launcher()) {
         cap_on_leave();
         is_recorded = false;

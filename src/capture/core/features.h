@@ -14,7 +14,8 @@
 
 /* ---- the process --------------------------------------------------------------------------- */
 
-/* First of all, once: the environment is as it was given. Also where nothing will be recorded. */
+/* First of all, once: the environment is as it was given, but for a WHYIO_TRACE that cannot be
+ * used, which is empty (activate.h). Also where nothing will be recorded. */
 void cap_on_inherit(void) CAP_HIDDEN;
 /* The process is a launcher, and is not recorded. */
 void cap_on_leave(void) CAP_HIDDEN;

@@ -93,6 +93,10 @@ class Activate(RecordCase):
         self.assert_told_once("/proc/nothing", "does not exist")
         self.assertEqual([], [name for name in os.listdir(".") if name not in ("file", "p0.t0", "p0.t1", "p1.t0", "p1.t1")])
 
+    def test_told_once_below_an_empty_environment(self):
+        answer = self.run_in("env", "-i", BOUND, "10", "1", "1", "exit", trace="no/such")
+        self.assertEqual((answer.returncode, answer.stderr.count(TOLD)), (0, 1), answer.stderr)
+
     @unittest.skipUnless(os.geteuid() == 0, "root alone may change its user")
     def test_directory_of_another_user(self):
         os.mkdir("other", 0o755)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -155,10 +156,53 @@ static void image_that_runs(void **state)
     assert_false(tracer_image_is_preloaded(getpid(), "/no/such/library.so"));
 }
 
+/* A child that runs a program until the pipe is closed, with so many variables; its pid. */
+static pid_t run_with(size_t variables, int *pipe_out)
+{
+    static char *argv[] = {"cat", NULL};
+    int input[2];
+    int executed[2];
+    char byte;
+    char **list = calloc(variables + 1, sizeof(*list));
+    assert_non_null(list);
+    for (size_t i = 0; i < variables; i++) {
+        list[i] = "VARIABLE=1";
+    }
+    assert_true(pipe2(input, O_CLOEXEC) == 0 && pipe2(executed, O_CLOEXEC) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)dup2(input[0], 0);
+        (void)execve("/bin/cat", argv, list);
+        _exit(1);
+    }
+    (void)close(input[0]);
+    (void)close(executed[1]);
+    assert_int_equal(read(executed[0], &byte, 1), 0);
+    (void)close(executed[0]);
+    free(list);
+    *pipe_out = input[1];
+    return child;
+}
+
+/* What is not known to be free of the capture library is taken for preloaded. */
+static void long_environment(void **state)
+{
+    static const size_t counts[] = {1, 4000, 5000, 40000};
+    (void)state;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        int input = -1;
+        const pid_t child = run_with(counts[i], &input);
+        assert_int_equal(tracer_image_is_preloaded(child, "/no/such/library.so"), counts[i] > 4095);
+        (void)close(input);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds), cmocka_unit_test(damaged_programs), cmocka_unit_test(rights),
-        cmocka_unit_test(rights_without_reading), cmocka_unit_test(image_that_runs)};
+        cmocka_unit_test(kinds),           cmocka_unit_test(damaged_programs),
+        cmocka_unit_test(rights),          cmocka_unit_test(rights_without_reading),
+        cmocka_unit_test(image_that_runs), cmocka_unit_test(long_environment)};
     return WIO_RUN(tests);
 }
