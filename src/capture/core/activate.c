@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/core/activate.h"
 
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,6 +37,15 @@ static const char *text_of(long error)
     }
 }
 
+/* A line can be written without waiting, and without a signal (SIGPIPE). */
+static bool is_ready(int fd)
+{
+    struct pollfd asked = {.fd = fd, .events = POLLOUT};
+    const struct timespec at_once = {0};
+    return raw_call6(SYS_ppoll, (long)&asked, 1, (long)&at_once, 0, 0, 0) == 1 &&
+           asked.revents == POLLOUT;
+}
+
 /* The library's only words: else a missing directory would look like a program without I/O. */
 static void tell(const char *directory, long error)
 {
@@ -52,7 +62,9 @@ static void tell(const char *directory, long error)
         wio_fmt_i64(&text, -error);
     }
     wio_fmt_str(&text, "\n");
-    (void)raw_call3(SYS_write, STDERR_FILENO, (long)line, (long)text.used);
+    if (is_ready(STDERR_FILENO)) {
+        (void)raw_call3(SYS_write, STDERR_FILENO, (long)line, (long)text.used);
+    }
 }
 
 static long make(const char *path, unsigned mode)

@@ -97,6 +97,25 @@ class Activate(RecordCase):
         answer = self.run_in("env", "-i", BOUND, "10", "1", "1", "exit", trace="no/such")
         self.assertEqual((answer.returncode, answer.stderr.count(TOLD)), (0, 1), answer.stderr)
 
+    def test_standard_error_that_takes_nothing(self):
+        """A pipe that is full, or without a reader: the program neither waits nor is killed."""
+        for is_full in (True, False):
+            with self.subTest(is_full=is_full):
+                reader, writer = os.pipe()
+                self.addCleanup(os.close, writer)
+                if is_full:
+                    self.addCleanup(os.close, reader)
+                    os.set_blocking(writer, False)
+                    with self.assertRaises(BlockingIOError):
+                        while True:
+                            os.write(writer, b"x" * 4096)
+                    os.set_blocking(writer, True)
+                else:
+                    os.close(reader)
+                answer = subprocess.run([BOUND, "10", "1", "1", "exit"], env=self.environment("no/such"), check=False,
+                                        stderr=writer, timeout=20)
+                self.assertEqual(answer.returncode, 0)
+
     @unittest.skipUnless(os.geteuid() == 0, "root alone may change its user")
     def test_directory_of_another_user(self):
         os.mkdir("other", 0o755)
