@@ -55,8 +55,9 @@ struct cap_image {
     uint32_t state; /* atomic: enum cap_image_state */
     uint32_t module_lock;
     uint32_t calibration_lock;
-    uint64_t free_threads;  /* atomic: count of changes in the high half, index + 1 in the low */
-    uint64_t next_key;      /* atomic */
+    uint64_t text_missing; /* atomic: chunk of definitions whose header could not be written, + 1 */
+    uint64_t free_threads; /* atomic: count of changes in the high half, index + 1 in the low */
+    uint64_t next_key;     /* atomic */
     uint32_t threads_begun; /* atomic */
 
     CAP_IMAGE_PARTS
@@ -84,6 +85,8 @@ int cap_move_high(int fd) CAP_HIDDEN;
 bool cap_ring_allocate(int fd, uint64_t offset, uint64_t size) CAP_HIDDEN;
 /* The program's own limit on file sizes holds for our file too: beyond it a write is a SIGXFSZ. */
 bool cap_ring_is_within_limit(uint64_t end) CAP_HIDDEN;
+/* That limit, bytes. */
+uint64_t cap_ring_limit(void) CAP_HIDDEN;
 /* Write into the ring the user that makes rings in this process now, or after its next exec. */
 void cap_ring_note_user(void) CAP_HIDDEN;
 /* Before an exec: count the program as unseen where it may not make a ring. */

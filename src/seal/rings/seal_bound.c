@@ -86,7 +86,8 @@ void wio_seal_note_bound(struct wio_seal *seal, const struct wio_seal_ring *ring
     totals->keeps_last = totals->keeps_last || header->keep == WIO_BOUND_LAST;
     if (header->texts_lost > 0) {
         wio_seal_remark(seal,
-                        "definitions of names took as much room as the events may (--max-size): "
+                        "definitions of names took as much room as the events may (--max-size), or "
+                        "could not be written: "
                         "%llu names of process %d are not known",
                         (unsigned long long)header->texts_lost, header->pid);
     }

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,6 +151,67 @@ static void the_disk_may_have_room_for_fewer(void **state)
     }
 }
 
+static void limit_files(uint64_t bytes)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* What one process may not write is left to the others, which have as many places as before. */
+static void a_limit_of_one_process_is_its_own(void **state)
+{
+    (void)state;
+    struct cap_bound_place place;
+    struct wio_bound_header *header = cap_bound.header;
+    memset(cap_bound.states, 0, PLACES * sizeof(*cap_bound.states));
+    header->places = PLACES;
+    limit_files(header->data_offset + 3 * WIO_CHUNK_BYTES);
+    for (unsigned i = 0; i < 2 * PLACES; i++) {
+        assert_true(take(WIO_PLACE_STORED, getpid()) < 3);
+    }
+    for (uint64_t i = 3; i < PLACES; i++) {
+        assert_int_equal(cap_bound.states[i], 0);
+    }
+    limit_files(header->data_offset + WIO_CHUNK_BYTES - 1);
+    assert_false(cap_bound_claim(getpid(), &place));
+    limit_files(RLIM_INFINITY);
+    assert_int_equal(header->places, PLACES);
+}
+
+static bool keep_text(const char *text)
+{
+    const struct wio_slot_text head = {.kind = WIO_SLOT_STRING, .id = 1};
+    return cap_text_record(NULL, &head, text, strlen(text), NULL, 0);
+}
+
+/* The header of a chunk of definitions is written as soon as it can be; what cannot be written is
+ * counted. */
+static void definitions_that_cannot_be_written(void **state)
+{
+    (void)state;
+    struct wio_chunk_header chunk = {0};
+    assert_true(cap_ring_create());
+    const uint64_t end = WIO_RING_HEADER_BYTES + 2 * WIO_CHUNK_BYTES;
+    limit_files(end - 1);
+    for (unsigned i = 0; i < WIO_CHUNK_SLOTS; i++) {
+        assert_true(keep_text("first"));
+    }
+    assert_false(keep_text("second"));
+    assert_false(keep_text("third"));
+    assert_int_equal(cap_process.header->texts_lost, 2);
+    limit_files(RLIM_INFINITY);
+    assert_true(keep_text("fourth"));
+    assert_int_equal(pread(cap_ring_fd(), &chunk, sizeof(chunk),
+                           (off_t)(WIO_RING_HEADER_BYTES + WIO_CHUNK_BYTES)),
+                     sizeof(chunk));
+    assert_int_equal(chunk.magic, WIO_CHUNK_MAGIC);
+    assert_int_equal(chunk.writer, WIO_TEXT_WRITER);
+    assert_int_equal(chunk.chunk_no, 1);
+    assert_int_equal(cap_process.header->texts_lost, 2);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +223,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(events_of_a_chunk_are_counted),
         cmocka_unit_test(definitions_have_a_bound),
         cmocka_unit_test(the_disk_may_have_room_for_fewer),
+        cmocka_unit_test(a_limit_of_one_process_is_its_own),
+        cmocka_unit_test(definitions_that_cannot_be_written),
     };
     (void)argc;
     if (!wio_is_traced()) {

@@ -136,12 +136,24 @@ static void evict(const struct cap_bound_place *place, enum wio_place_kind kind)
     }
 }
 
+/* The process that takes a place. */
+struct taker {
+    int32_t pid;
+    uint64_t limit; /* bytes that its files may have; others may have another limit */
+};
+
 /* Take place `index` if that may be. `was_busy_out`: it is being filled by a living process. */
-static bool take(uint64_t index, int32_t pid, struct cap_bound_place *out, bool *was_busy_out)
+static bool take(uint64_t index, const struct taker *taker, struct cap_bound_place *out,
+                 bool *was_busy_out)
 {
+    const uint64_t offset = cap_bound.header->data_offset + index * WIO_CHUNK_BYTES;
     uint64_t state = __atomic_load_n(&cap_bound.states[index], __ATOMIC_ACQUIRE);
     const enum wio_place_kind kind = wio_place_kind(state);
-    const uint64_t busy = wio_place_state(state, WIO_PLACE_BUSY, cap_bound.has_pids ? pid : 0);
+    const uint64_t busy =
+        wio_place_state(state, WIO_PLACE_BUSY, cap_bound.has_pids ? taker->pid : 0);
+    if (offset + WIO_CHUNK_BYTES > taker->limit) {
+        return false;
+    }
     if (!may_take(state)) {
         *was_busy_out = *was_busy_out || kind == WIO_PLACE_BUSY;
         return false;
@@ -152,20 +164,20 @@ static bool take(uint64_t index, int32_t pid, struct cap_bound_place *out, bool 
         return false;
     }
     out->index = index;
-    out->offset = cap_bound.header->data_offset + index * WIO_CHUNK_BYTES;
+    out->offset = offset;
     out->is_fresh = kind == WIO_PLACE_FREE;
     evict(out, kind);
     return true;
 }
 
 /* Each place once, from the hand on; the hand goes behind what is taken. */
-static bool look_round(int32_t pid, struct cap_bound_place *out, bool *was_busy_out)
+static bool look_round(const struct taker *taker, struct cap_bound_place *out, bool *was_busy_out)
 {
     struct wio_bound_header *header = cap_bound.header;
     const uint64_t places = __atomic_load_n(&header->places, __ATOMIC_RELAXED);
     const uint64_t hand = __atomic_fetch_add(&header->hand, 1, __ATOMIC_RELAXED);
     for (uint64_t i = 0; i < places && places <= cap_bound.places; i++) {
-        if (take((hand + i) % places, pid, out, was_busy_out)) {
+        if (take((hand + i) % places, taker, out, was_busy_out)) {
             (void)__atomic_fetch_add(&header->hand, i, __ATOMIC_RELAXED);
             return true;
         }
@@ -177,13 +189,14 @@ static bool look_round(int32_t pid, struct cap_bound_place *out, bool *was_busy_
  * the processor then. Signals are blocked, so that none of these is this thread. */
 static bool find(int32_t pid, struct cap_bound_place *out)
 {
+    const struct taker taker = {.pid = pid, .limit = cap_ring_limit()};
     bool was_busy = true;
     for (unsigned round = 0; round < ROUNDS && was_busy; round++) {
         if (round > 0) {
             raw_yield();
         }
         was_busy = false;
-        if (look_round(pid, out, &was_busy)) {
+        if (look_round(&taker, out, &was_busy)) {
             return true;
         }
     }

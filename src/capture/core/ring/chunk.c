@@ -149,11 +149,10 @@ bool cap_chunk_attach(struct cap_thread *self)
     if (!claim(self, &place)) {
         return false;
     }
-    uint8_t *map = NULL;
-    if (cap_ring_allocate(place.fd, place.offset, WIO_CHUNK_BYTES)) {
-        map = map_chunk(self, place.fd, place.offset);
-    }
+    const bool is_allocated = cap_ring_allocate(place.fd, place.offset, WIO_CHUNK_BYTES);
+    uint8_t *map = is_allocated ? map_chunk(self, place.fd, place.offset) : NULL;
     if (map == NULL) {
+        place.bound.is_fresh = place.bound.is_fresh && !is_allocated; /* the disk has room for it */
         settle(self, &place, WIO_PLACE_FREE);
         return false;
     }

@@ -12,11 +12,16 @@
 #include "capture/core/ring/bound.h"
 
 /* The program's own limit on file sizes holds for our file too: beyond it a write is a SIGXFSZ. */
-bool cap_ring_is_within_limit(uint64_t end)
+uint64_t cap_ring_limit(void)
 {
     struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
     (void)raw_call4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit);
-    return end <= limit.rlim_cur;
+    return limit.rlim_cur;
+}
+
+bool cap_ring_is_within_limit(uint64_t end)
+{
+    return end <= cap_ring_limit();
 }
 
 /*

@@ -35,6 +35,23 @@ static bool begin_chunk(int fd, uint64_t slot)
            raw_pwrite(fd, &header, sizeof(header), chunk_at(slot)) == sizeof(header);
 }
 
+/* The header is written with the first slot of a chunk; later where that could not be done. */
+static bool has_header(int fd, uint64_t slot, bool is_first)
+{
+    uint64_t chunk = slot / WIO_CHUNK_SLOTS + 1;
+    uint64_t *missing = &cap_image->text_missing;
+    if (CAP_LIKELY(!is_first && __atomic_load_n(missing, __ATOMIC_RELAXED) != chunk)) {
+        return true;
+    }
+    if (!begin_chunk(fd, slot)) {
+        __atomic_store_n(missing, chunk, __ATOMIC_RELAXED);
+        return false;
+    }
+    (void)__atomic_compare_exchange_n(missing, &chunk, 0, false, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED);
+    return true;
+}
+
 /* Slots for a definition; one that does not fit into the rest of a chunk leaves that empty. What
  * has the first slot of a chunk begins it. */
 static bool claim_slots(int fd, uint32_t slots, uint64_t *first_out)
@@ -43,8 +60,8 @@ static bool claim_slots(int fd, uint32_t slots, uint64_t *first_out)
     for (unsigned tries = 0; tries < 3; tries++) {
         const uint64_t first = __atomic_fetch_add(next, slots, __ATOMIC_RELAXED);
         const uint64_t last = first + slots - 1;
-        if ((first % WIO_CHUNK_SLOTS == 0 || last % WIO_CHUNK_SLOTS < slots - 1) &&
-            !begin_chunk(fd, last)) {
+        if (!has_header(fd, last,
+                        first % WIO_CHUNK_SLOTS == 0 || last % WIO_CHUNK_SLOTS < slots - 1)) {
             return false;
         }
         if (first / WIO_CHUNK_SLOTS == last / WIO_CHUNK_SLOTS) {
@@ -56,8 +73,8 @@ static bool claim_slots(int fd, uint32_t slots, uint64_t *first_out)
 }
 
 /* R-BOUND-3: definitions are written beside the events, and stay. */
-static bool keep_text(const struct wio_slot_text *head, const void *first, size_t first_bytes,
-                      const void *second, size_t second_bytes)
+static bool write_aside(const struct wio_slot_text *head, const void *first, size_t first_bytes,
+                        const void *second, size_t second_bytes)
 {
     static const char zeros[WIO_SLOT_BYTES];
     const uint32_t slots = text_slots(first_bytes + second_bytes);
@@ -66,7 +83,6 @@ static bool keep_text(const struct wio_slot_text *head, const void *first, size_
     const int fd = cap_ring_fd();
     uint64_t at = 0;
     if (fd < 0 || !cap_bound_take_text(bytes) || !claim_slots(fd, slots, &at)) {
-        (void)__atomic_fetch_add(&cap_process.header->texts_lost, 1, __ATOMIC_RELAXED);
         return false;
     }
     struct wio_slot_text slot = *head;
@@ -80,6 +96,16 @@ static bool keep_text(const struct wio_slot_text *head, const void *first, size_
         {(void *)(uintptr_t)zeros, bytes - used},
     };
     return raw_pwritev(fd, parts, sizeof(parts) / sizeof(parts[0]), slot_at(at)) == (long)bytes;
+}
+
+static bool keep_text(const struct wio_slot_text *head, const void *first, size_t first_bytes,
+                      const void *second, size_t second_bytes)
+{
+    const bool is_kept = write_aside(head, first, first_bytes, second, second_bytes);
+    if (!is_kept) {
+        (void)__atomic_fetch_add(&cap_process.header->texts_lost, 1, __ATOMIC_RELAXED);
+    }
+    return is_kept;
 }
 
 /* Inline for strings: most events with a path have a new one, and without a second part half of
