@@ -67,7 +67,8 @@ void wio_seal_remove_bounds(const struct wio_ring_dir *dir)
     WIO_CLEANUP(wio_dir_cleanup) DIR *list = wio_io_list(dir->fd);
     const struct dirent *entry = NULL;
     while (list != NULL && (entry = readdir(list)) != NULL) {
-        if (wio_text_ends_with(entry->d_name, WIO_BOUND_ENDING)) {
+        if (wio_text_ends_with(entry->d_name, WIO_BOUND_ENDING) ||
+            strstr(entry->d_name, WIO_BOUND_ENDING ".") != NULL) { /* it was being made */
             (void)unlinkat(dir->fd, entry->d_name, 0);
         }
     }

@@ -212,6 +212,26 @@ static void definitions_that_cannot_be_written(void **state)
     assert_int_equal(cap_process.header->texts_lost, 2);
 }
 
+/* After an exec: what was mapped is left, what was being filled is free, others' are theirs. */
+static void places_of_the_former_image(void **state)
+{
+    (void)state;
+    const pid_t pid = getpid();
+    uint64_t *states = cap_bound.states;
+    memset(states, 0, PLACES * sizeof(*states));
+    states[1] = wio_place_state(0, WIO_PLACE_LIVE, pid);
+    states[2] = wio_place_state(0, WIO_PLACE_BUSY, pid);
+    states[3] = wio_place_state(0, WIO_PLACE_BUSY, 1);
+    states[4] = wio_place_state(0, WIO_PLACE_STORED, pid);
+    cap_bound.header->hand = 5;
+    cap_bound_configure();
+    states = cap_bound.states;
+    assert_int_equal(wio_place_kind(states[1]), WIO_PLACE_LEFT);
+    assert_int_equal(wio_place_kind(states[2]), WIO_PLACE_FREE);
+    assert_int_equal(wio_place_kind(states[3]), WIO_PLACE_BUSY);
+    assert_int_equal(wio_place_kind(states[4]), WIO_PLACE_STORED);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +245,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_disk_may_have_room_for_fewer),
         cmocka_unit_test(a_limit_of_one_process_is_its_own),
         cmocka_unit_test(definitions_that_cannot_be_written),
+        cmocka_unit_test(places_of_the_former_image),
     };
     (void)argc;
     if (!wio_is_traced()) {

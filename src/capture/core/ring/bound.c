@@ -93,14 +93,17 @@ static bool write_header(int fd)
            raw_pwrite(fd, &header, sizeof(header), 0) == sizeof(header);
 }
 
-/* Whole when it gets its name: the process that links first has made it. */
+/* Whole when it gets its name: the process that links first has made it. Containers of one machine
+ * may have the same pids: the time tells their names apart. */
 __attribute__((noinline)) static void make(void)
 {
-    char fresh[sizeof(path) + 48];
+    char fresh[sizeof(path) + 64];
     struct wio_fmt text = wio_fmt_of(fresh, sizeof(fresh));
     wio_fmt_str(&text, path);
     wio_fmt_str(&text, ".");
     wio_fmt_i64(&text, raw_getpid());
+    wio_fmt_str(&text, ".");
+    wio_fmt_u64(&text, cap_moment_now().mono_ns);
     wio_fmt_str(&text, ".tmp");
     long fd = raw_openat(AT_FDCWD, fresh, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) {
@@ -157,8 +160,7 @@ static void map(int fd)
     if (raw_pread(fd, &header, sizeof(header), 0) != sizeof(header) || !is_sound(fd, &header)) {
         return;
     }
-    void *head =
-        raw_mmap(header.data_offset, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+    void *head = raw_mmap(header.data_offset, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (head == NULL) {
         return;
     }
@@ -170,15 +172,20 @@ static void map(int fd)
     cap_bound.header = head;
 }
 
-/* What this process has mapped before it executed the program that it is now. */
+/* What this process has mapped, or was filling, before it executed the program that it is now. The
+ * hand has not been at places behind it. */
 static void leave_former(void)
 {
     const int32_t pid = raw_getpid();
-    for (uint64_t i = 0; cap_bound.has_pids && i < cap_bound.places; i++) {
+    const uint64_t hand = __atomic_load_n(&cap_bound.header->hand, __ATOMIC_RELAXED);
+    const uint64_t used = hand < cap_bound.places ? hand : cap_bound.places;
+    for (uint64_t i = 0; cap_bound.has_pids && i < used; i++) {
         uint64_t state = __atomic_load_n(&cap_bound.states[i], __ATOMIC_RELAXED);
-        if (wio_place_kind(state) == WIO_PLACE_LIVE && wio_place_pid(state) == pid) {
-            (void)__atomic_compare_exchange_n(&cap_bound.states[i], &state,
-                                              wio_place_state(state, WIO_PLACE_LEFT, pid), false,
+        const enum wio_place_kind kind = wio_place_kind(state);
+        if ((kind == WIO_PLACE_LIVE || kind == WIO_PLACE_BUSY) && wio_place_pid(state) == pid) {
+            const uint64_t left = wio_place_state(
+                state, kind == WIO_PLACE_LIVE ? WIO_PLACE_LEFT : WIO_PLACE_FREE, pid);
+            (void)__atomic_compare_exchange_n(&cap_bound.states[i], &state, left, false,
                                               __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
         }
     }

@@ -21,7 +21,7 @@
 /* Lives on in a forked child. */
 struct cap_bound {
     size_t plain_text;  /* a definition of fewer bytes goes into the chunk: CAP_TEXT_MAX + 1, or 0
-                           where  none does */
+                           where none does */
     uint32_t keep;      /* enum wio_bound_keep */
     uint64_t max_bytes; /* as the environment has it */
     struct wio_bound_header *header; /* NULL: the file cannot be had, so no chunk can */
