@@ -25,6 +25,7 @@
 #define REQUEST_WAIT_S 5
 #define LEAVE_NS UINT64_C(5000000000)
 #define LEAVE_SLICE_NS UINT64_C(2000000)
+#define FULL_SLICE_NS UINT64_C(2000000)
 
 struct client {
     struct tracer_server *server;
@@ -117,6 +118,9 @@ static void accept_client(struct tracer_server *server)
 {
     const int connection = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
     if (connection < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
+            wio_clock_sleep_ns(FULL_SLICE_NS); /* it stays ready: until a session has ended */
+        }
         return;
     }
     if (__atomic_load_n(&server->sessions, __ATOMIC_RELAXED) >= SESSIONS_MAX ||

@@ -48,7 +48,8 @@ static void put_variable(const char *name, const char *value, enum env_syntax sy
 }
 
 /* The one in front, once; a library of the user's own stays behind it. */
-static enum wio_status put_preload(const char *library, enum env_syntax syntax, FILE *out)
+static enum wio_status put_preload(const char *library, enum env_syntax syntax, FILE *out,
+                                   struct wio_error *err)
 {
     const char *old = getenv("LD_PRELOAD");
     const size_t length = strlen(library);
@@ -64,7 +65,7 @@ static enum wio_status put_preload(const char *library, enum env_syntax syntax, 
         return WIO_OK;
     }
     if (asprintf(&value, "%s:%s", library, old) < 0) {
-        return WIO_ERR_NOMEM;
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
     }
     put_variable("LD_PRELOAD", value, syntax, out);
     free(value);
@@ -102,5 +103,5 @@ enum wio_status env_lines_print(const struct env_lines *lines, FILE *out, struct
         put_variable("WHYIO_MAX_SIZE", bytes, lines->syntax, out);
         put_variable("WHYIO_KEEP", lines->keep_last ? "last" : "first", lines->syntax, out);
     }
-    return put_preload(library, lines->syntax, out); /* last: what follows it is recorded */
+    return put_preload(library, lines->syntax, out, err); /* last: what follows it is recorded */
 }
