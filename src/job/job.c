@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char *variable_value(const char *const *environ, const char *name)
+const char *wio_job_value(const char *const *environ, const char *name)
 {
     size_t length = strlen(name);
     for (; environ != NULL && *environ != NULL; environ++) {
@@ -133,7 +133,7 @@ static bool resolve_environment(const char *const *environ, char *job_out, size_
     static const char *const names[] = {"SLURM_JOB_ID", "PBS_JOBID", "FLUX_JOB_ID",
                                         "LSB_JOBID",    "JOB_ID",    "PMIX_NAMESPACE"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (accept_text(variable_value(environ, names[i]), job_out, size)) {
+        if (accept_text(wio_job_value(environ, names[i]), job_out, size)) {
             return true;
         }
     }
@@ -147,7 +147,7 @@ bool wio_job_resolve(const struct wio_job_source *source, char *job_out, size_t 
         return true;
     }
     if (source->variable != NULL && source->variable[0] != '\0' &&
-        accept_text(variable_value(source->environ, source->variable), job_out, size)) {
+        accept_text(wio_job_value(source->environ, source->variable), job_out, size)) {
         return true;
     }
     return resolve_cgroup(source->cgroup, job_out, size) ||

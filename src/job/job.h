@@ -12,6 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The value of a variable, in its text; NULL where it is not set. `environ`: "NAME=value" texts,
+ * ended by NULL; may be NULL. */
+const char *wio_job_value(const char *const *environ, const char *name);
+
 struct wio_job_source {
     const char *const *environ; /* "NAME=value" texts, ended by NULL; may be NULL */
     const char *cgroup;         /* /proc/PID/cgroup, any number of lines; may be NULL */

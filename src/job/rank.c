@@ -2,18 +2,8 @@
 #include "job/rank.h"
 
 #include <stddef.h>
-#include <string.h>
 
-static const char *value_of(const char *const *environ, const char *name)
-{
-    const size_t bytes = strlen(name);
-    for (; environ != NULL && *environ != NULL; environ++) {
-        if (strncmp(*environ, name, bytes) == 0 && (*environ)[bytes] == '=') {
-            return *environ + bytes + 1;
-        }
-    }
-    return NULL;
-}
+#include "job/job.h"
 
 /* -1 where the text is no whole number. */
 static int32_t number_of(const char *text)
@@ -29,7 +19,7 @@ static int32_t number_of(const char *text)
 static int32_t first_number(const char *const *environ, const char *const *names)
 {
     for (; *names != NULL; names++) {
-        const char *text = value_of(environ, *names);
+        const char *text = wio_job_value(environ, *names);
         const int32_t value = text != NULL ? number_of(text) : -1;
         if (value >= 0) {
             return value;

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "job/job.h"
 #include "ring/trace_request.h"
 
 enum { OWN_VARIABLES = 13, STATUS_BYTES = 1 << 16 };
@@ -27,17 +28,6 @@ static bool is_replaced(const char *entry)
         }
     }
     return false;
-}
-
-static const char *value_of(char *const *base, const char *name)
-{
-    size_t size = strlen(name);
-    for (size_t i = 0; base[i] != NULL; i++) {
-        if (strncmp(base[i], name, size) == 0 && base[i][size] == '=') {
-            return base[i] + size + 1;
-        }
-    }
-    return "";
 }
 
 /* Append "<name>=<value>" to the list, and ":<more>" where there is more. */
@@ -95,7 +85,8 @@ static enum wio_status add_bound(char **list, size_t count,
 static enum wio_status add_capture(char **list, size_t count, char *const *base,
                                    const struct wio_environment_params *params)
 {
-    WIO_TRY(add_preload(list, &count, params->capture_lib, value_of(base, "LD_PRELOAD")));
+    const char *preload = wio_job_value((const char *const *)base, "LD_PRELOAD");
+    WIO_TRY(add_preload(list, &count, params->capture_lib, preload != NULL ? preload : ""));
     WIO_TRY(add(list, &count, "WHYIO_RINGS", params->rings, ""));
     if (params->filters != NULL) {
         WIO_TRY(add(list, &count, "WHYIO_FILTERS", params->filters, ""));

@@ -15,13 +15,13 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "ops/program_file.h"
 
 #define INSTEAD "use 'strace -f' on it instead"
 #define SHELL "/bin/sh"
 
 enum {
     SCRIPT_DEPTH = 5,      /* the kernel follows as many #! lines */
-    SCRIPT_LINE = 256,     /* BINPRM_BUF_SIZE */
     PROGRAM_HEADERS = 4096 /* real programs have about a dozen */
 };
 
@@ -107,18 +107,6 @@ static enum wio_status unsupported(struct wio_error *err, const char *path, cons
                          reason);
 }
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
-/* glibc's, by its name. */
-static bool is_our_loader(const char *path)
-{
-    return strncmp(name_of(path), "ld-linux", 8) == 0;
-}
-
 static enum wio_status check_loader(int fd, const char *path, const Elf64_Phdr *interp,
                                     struct wio_error *err)
 {
@@ -128,7 +116,7 @@ static enum wio_status check_loader(int fd, const char *path, const Elf64_Phdr *
                              "cannot run: expected the name of a dynamic loader");
     }
     WIO_TRY(wio_io_pread(fd, path, loader, interp->p_filesz, interp->p_offset, err));
-    if (!is_our_loader(loader)) {
+    if (!wio_program_is_loader(loader)) {
         return wio_error_set(err, WIO_ERR_UNSUPPORTED, path, WIO_ERROR_NO_OFFSET,
                              "cannot record: it uses the dynamic loader '%s', expected that of "
                              "glibc; " INSTEAD,
@@ -165,23 +153,13 @@ static enum wio_status check_elf(int fd, const char *path, bool trace_static, st
             return check_loader(fd, path, &segment, err);
         }
     }
-    /* "ld-linux-x86-64.so.2 PROGRAM", in PATH also as "ld.so": it preloads */
-    if (trace_static || is_our_loader(path) || strcmp(name_of(path), "ld.so") == 0) {
+    if (trace_static || wio_program_is_loader_itself(path)) {
         return WIO_OK;
     }
     return unsupported(
         err, path,
         "it is statically linked, so no library can be loaded into it; record it with "
         "--static=trace, link it dynamically, or " INSTEAD);
-}
-
-/* The interpreter of a "#!" line, in place; NULL where there is none. */
-static char *interpreter_of(char line[SCRIPT_LINE])
-{
-    line[strcspn(line, "\n")] = '\0';
-    char *name = line + 2 + strspn(line + 2, " \t");
-    name[strcspn(name, " \t")] = '\0';
-    return name[0] != '\0' ? name : NULL;
 }
 
 /* One step: an ELF file is checked (*script_out false), a script gives its interpreter. */
@@ -194,7 +172,7 @@ static enum wio_status check_step(const char *path, bool trace_static, bool *scr
         /* Executable, but not readable: the loader copes, so there is nothing to say. */
         return errno == EACCES ? WIO_OK : wio_error_sys(err, path, "cannot run");
     }
-    char head[SCRIPT_LINE] = "";
+    char head[WIO_SCRIPT_LINE] = "";
     ssize_t got = pread(fd, head, sizeof(head) - 1, 0);
     if (got < 0) {
         return wio_error_sys(err, path, "cannot read");
@@ -205,7 +183,7 @@ static enum wio_status check_step(const char *path, bool trace_static, bool *scr
     *script_out = true;
     const char *next = SHELL; /* what execvp uses where the kernel answers ENOEXEC */
     if (head[0] == '#' && head[1] == '!') {
-        next = interpreter_of(head);
+        next = wio_script_interpreter(head);
     }
     if (next == NULL) {
         return wio_error_set(err, WIO_ERR_FORMAT, path, 2,

@@ -117,10 +117,10 @@ void wio_ring_writer_end(struct wio_ring_writer *ring, uint32_t end, int32_t sta
     __atomic_store_n(&ring->header->end, end, __ATOMIC_RELEASE);
 }
 
-void wio_ring_writer_unseen(struct wio_ring_writer *ring, enum wio_unseen kind)
+void wio_ring_writer_unseen(struct wio_ring_writer *ring, enum wio_unseen kind, uint64_t count)
 {
     if (ring->header != NULL) {
-        ring->header->unseen[kind] += 1;
+        ring->header->unseen[kind] += count;
     }
 }
 

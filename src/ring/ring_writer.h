@@ -92,8 +92,8 @@ WIO_MUST_CHECK enum wio_status wio_ring_writer_create(int dir, const struct wio_
                                                       struct wio_error *err);
 /* How the image ended: enum wio_ring_end and its status. */
 void wio_ring_writer_end(struct wio_ring_writer *ring, uint32_t end, int32_t status);
-/* Count something that was not recorded. */
-void wio_ring_writer_unseen(struct wio_ring_writer *ring, enum wio_unseen kind);
+/* Add to what was not recorded. */
+void wio_ring_writer_unseen(struct wio_ring_writer *ring, enum wio_unseen kind, uint64_t count);
 /* Release memory and descriptor; the file stays. */
 void wio_ring_writer_close(struct wio_ring_writer *ring);
 

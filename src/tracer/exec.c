@@ -84,7 +84,7 @@ bool tracer_exec_must_let_go(struct tracer_session *session, struct tracer_threa
         return false;
     }
     if (tracer_thread_ready(session, thread)) {
-        wio_ring_writer_unseen(&thread->process->ring, WIO_UNSEEN_SETUID_EXEC);
+        wio_ring_writer_unseen(&thread->process->ring, WIO_UNSEEN_SETUID_EXEC, 1);
         wio_ring_writer_end(&thread->process->ring, WIO_END_EXEC, 0);
     }
     thread->process->has_ended = true;
@@ -99,7 +99,7 @@ bool tracer_exec_done(struct tracer_session *session, struct tracer_thread *thre
     const bool is_preloaded = kind == TRACER_IMAGE_DYNAMIC &&
                               tracer_image_is_preloaded(pid, session->settings->capture_lib);
     if (kind == TRACER_IMAGE_FOREIGN) {
-        wio_ring_writer_unseen(&process->ring, WIO_UNSEEN_FOREIGN_EXEC);
+        wio_ring_writer_unseen(&process->ring, WIO_UNSEEN_FOREIGN_EXEC, 1);
     }
     wio_ring_writer_end(&process->ring, WIO_END_EXEC, 0);
     wio_ring_stream_fini(&thread->stream);

@@ -14,10 +14,10 @@
 #include "base/io.h"
 #include "job/job.h"
 #include "job/rank.h"
+#include "ops/program_file.h"
 #include "tracer/proc.h"
 
 #define SCRIPTS_MAX 5    /* the kernel's own limit of #! in #! */
-#define SCRIPT_LINE 256  /* BINPRM_BUF_SIZE */
 #define HEADERS_MAX 4096 /* real programs have about a dozen */
 
 #if defined(__x86_64__)
@@ -28,14 +28,6 @@
 #define OUR_MACHINE EM_NONE
 #endif
 
-/* "/lib64/ld-linux-x86-64.so.2 PROGRAM": it has no loader, it is one, and preloads. */
-static bool is_loader(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    name = slash != NULL ? slash + 1 : name;
-    return strncmp(name, "ld-linux", 8) == 0 || strcmp(name, "ld.so") == 0;
-}
-
 static enum tracer_image_kind kind_by_loader(int fd, const Elf64_Phdr *interp)
 {
     char loader[TRACER_PATH_MAX] = "";
@@ -43,7 +35,7 @@ static enum tracer_image_kind kind_by_loader(int fd, const Elf64_Phdr *interp)
         pread(fd, loader, interp->p_filesz, (off_t)interp->p_offset) != (ssize_t)interp->p_filesz) {
         return TRACER_IMAGE_FOREIGN;
     }
-    return is_loader(loader) ? TRACER_IMAGE_DYNAMIC : TRACER_IMAGE_FOREIGN;
+    return wio_program_is_loader_itself(loader) ? TRACER_IMAGE_DYNAMIC : TRACER_IMAGE_FOREIGN;
 }
 
 enum tracer_image_kind tracer_image_kind_of(int fd, const char *name)
@@ -64,7 +56,7 @@ enum tracer_image_kind tracer_image_kind_of(int fd, const char *name)
             return kind_by_loader(fd, &header);
         }
     }
-    return is_loader(name) ? TRACER_IMAGE_DYNAMIC : TRACER_IMAGE_STATIC;
+    return wio_program_is_loader_itself(name) ? TRACER_IMAGE_DYNAMIC : TRACER_IMAGE_STATIC;
 }
 
 /* ---- rights -----------------------------------------------------------------------------------
@@ -131,17 +123,9 @@ static int open_as(int32_t tid, int dirfd, const char *path, int flags)
     return open(name, flags | O_CLOEXEC);
 }
 
-/* The interpreter of a "#!" line, in place; NULL where there is none. */
-static const char *interpreter_of(char line[SCRIPT_LINE])
-{
-    char *name = line + 2 + strspn(line + 2, " \t");
-    name[strcspn(name, " \t\n")] = '\0';
-    return name[0] != '\0' ? name : NULL;
-}
-
 bool tracer_image_gains_rights(const struct tracer_thread *thread, int dirfd, const char *path)
 {
-    char line[SCRIPT_LINE];
+    char line[WIO_SCRIPT_LINE];
     char current[TRACER_PATH_MAX];
     snprintf(current, sizeof(current), "%s", path);
     for (unsigned depth = 0; depth <= SCRIPTS_MAX; depth++) {
@@ -156,7 +140,7 @@ bool tracer_image_gains_rights(const struct tracer_thread *thread, int dirfd, co
         if (got < 3 || line[0] != '#' || line[1] != '!') {
             return file_gains_rights(thread->tid, fd);
         }
-        const char *next = interpreter_of(line);
+        const char *next = wio_script_interpreter(line);
         if (next == NULL) {
             return false;
         }
@@ -220,26 +204,15 @@ static bool environment_read(int32_t pid, struct environment *out)
     return true;
 }
 
-static const char *value_of(const struct environment *environment, const char *name)
-{
-    const size_t bytes = strlen(name);
-    for (const char **at = environment->list; *at != NULL; at++) {
-        if (strncmp(*at, name, bytes) == 0 && (*at)[bytes] == '=') {
-            return *at + bytes + 1;
-        }
-    }
-    return NULL;
-}
-
 bool tracer_image_is_preloaded(int32_t pid, const char *capture_lib)
 {
     WIO_CLEANUP(environment_fini) struct environment environment = {0};
     if (!environment_read(pid, &environment) || environment.is_cut) {
         return true; /* recorded twice would be worse than not at all */
     }
-    const char *preload = value_of(&environment, "LD_PRELOAD");
+    const char *preload = wio_job_value(environment.list, "LD_PRELOAD");
     return preload != NULL && strstr(preload, capture_lib) != NULL &&
-           value_of(&environment, "WHYIO_RINGS") != NULL;
+           wio_job_value(environment.list, "WHYIO_RINGS") != NULL;
 }
 
 static void find_job(int32_t pid, const struct environment *environment, char *job, size_t size)
@@ -253,8 +226,8 @@ static void find_job(int32_t pid, const struct environment *environment, char *j
     const struct wio_job_source source = {
         .environ = environment->list,
         .cgroup = cgroup,
-        .variable = value_of(environment, "WHYIO_JOB_ENV"),
-        .fixed = value_of(environment, "WHYIO_JOB"),
+        .variable = wio_job_value(environment->list, "WHYIO_JOB_ENV"),
+        .fixed = wio_job_value(environment->list, "WHYIO_JOB"),
     };
     (void)wio_job_resolve(&source, job, size);
 }

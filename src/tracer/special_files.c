@@ -215,17 +215,19 @@ static void after_mremap(struct tracer_session *session, struct tracer_thread *t
 static void after_io_uring_enter(struct tracer_session *session, struct tracer_thread *thread)
 {
     (void)session;
-    for (int64_t i = 0; i < thread->call.result && i < (int64_t)(uint32_t)thread->call.arg[2];
-         i++) {
-        wio_ring_writer_unseen(&thread->process->ring, WIO_UNSEEN_HIDDEN_URING);
+    const int64_t asked = (uint32_t)thread->call.arg[2];
+    const int64_t taken = thread->call.result < asked ? thread->call.result : asked;
+    if (taken > 0) {
+        wio_ring_writer_unseen(&thread->process->ring, WIO_UNSEEN_HIDDEN_URING, (uint64_t)taken);
     }
 }
 
 static void after_io_submit(struct tracer_session *session, struct tracer_thread *thread)
 {
     (void)session;
-    for (int64_t i = 0; i < thread->call.result; i++) {
-        wio_ring_writer_unseen(&thread->process->ring, WIO_UNSEEN_RAW_CALL);
+    const int64_t taken = thread->call.result;
+    if (taken > 0) {
+        wio_ring_writer_unseen(&thread->process->ring, WIO_UNSEEN_RAW_CALL, (uint64_t)taken);
     }
 }
 

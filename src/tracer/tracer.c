@@ -125,11 +125,11 @@ static void find_host(struct tracer_settings *settings)
     for (char *c = settings->host; *c != '\0'; c++) {
         *c = *c == '/' ? '_' : *c;
     }
-    WIO_CLEANUP(wio_fd_cleanup)
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd >= 0 ? read(fd, settings->boot_id, sizeof(settings->boot_id) - 1) : 0;
-    settings->boot_id[got > 0 ? got : 0] = '\0';
-    settings->boot_id[strcspn(settings->boot_id, "\n")] = '\0';
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob boot = {0};
+    if (wio_io_read_file("/proc/sys/kernel/random/boot_id", 64, &boot, NULL) == WIO_OK) {
+        const size_t bytes = strcspn((const char *)boot.data, "\n");
+        snprintf(settings->boot_id, sizeof(settings->boot_id), "%.*s", (int)bytes, boot.data);
+    }
 }
 
 /* What the recorder has open is none of the tracer's: pipes would stay open, locks held. */
@@ -205,8 +205,10 @@ static struct tracer_losses *share_losses(void)
 
 static void unshare_losses(struct wio_ptracer *tracer)
 {
-    (void)munmap(tracer->losses, sizeof(*tracer->losses));
-    tracer->losses = NULL;
+    if (tracer->losses != NULL) {
+        (void)munmap(tracer->losses, sizeof(*tracer->losses));
+        tracer->losses = NULL;
+    }
 }
 
 enum wio_status wio_ptracer_start(const struct wio_ptracer_params *params,

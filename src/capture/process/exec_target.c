@@ -7,6 +7,7 @@
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 #include "capture/process/exec.h"
+#include "ops/program_file.h"
 
 #define SCRIPTS_MAX 5 /* the kernel's own limit of #! in #! */
 #define HEAD_BYTES 512
@@ -44,17 +45,7 @@ static bool is_our_loader(int fd, const Elf64_Phdr *header)
         return false;
     }
     name[got] = '\0';
-    return strstr(name, "/ld-linux") != NULL;
-}
-
-/* "/lib64/ld-linux-x86-64.so.2 PROGRAM": it has no loader, it is one, and preloads. Distributions
- * have it in PATH as ld.so, too. */
-static bool is_loader_itself(const char *path)
-{
-    static const char start[] = "ld-linux";
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
-    return strncmp(name, start, sizeof(start) - 1) == 0 || strcmp(name, "ld.so") == 0;
+    return wio_program_is_loader(name);
 }
 
 static enum cap_target judge_elf(int fd, const Elf64_Ehdr *head, const char *path)
@@ -72,16 +63,7 @@ static enum cap_target judge_elf(int fd, const Elf64_Ehdr *head, const char *pat
             return is_our_loader(fd, &header) ? CAP_TARGET_GOOD : CAP_TARGET_FOREIGN;
         }
     }
-    return is_loader_itself(path) ? CAP_TARGET_GOOD : CAP_TARGET_STATIC;
-}
-
-/* "#! /bin/sh -e": the interpreter's path, cut out in place; NULL where there is none. */
-static char *script_interpreter(char *head)
-{
-    char *at = head + 2;
-    at += strspn(at, " \t");
-    at[strcspn(at, " \t\n")] = '\0';
-    return *at != '\0' ? at : NULL;
+    return wio_program_is_loader_itself(path) ? CAP_TARGET_GOOD : CAP_TARGET_STATIC;
 }
 
 /* Under another root the library may not be there: the loader would print about it. */
@@ -116,7 +98,7 @@ enum cap_target cap_exec_target(int dirfd, const char *path)
         if (!is_script) {
             return target == CAP_TARGET_GOOD && !library_is_there() ? CAP_TARGET_FOREIGN : target;
         }
-        path = script_interpreter(head);
+        path = wio_script_interpreter(head);
         dirfd = AT_FDCWD;
     }
     return library_is_there() ? CAP_TARGET_GOOD : CAP_TARGET_FOREIGN;

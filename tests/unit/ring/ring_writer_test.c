@@ -125,7 +125,7 @@ static void what_is_written_is_read(void **state)
         const struct wio_ring_event event = event_number(i);
         wio_ring_put_event(&stream, &event);
     }
-    wio_ring_writer_unseen(&ring, WIO_UNSEEN_SETUID_EXEC);
+    wio_ring_writer_unseen(&ring, WIO_UNSEEN_SETUID_EXEC, 1);
     wio_ring_writer_end(&ring, WIO_END_EXIT, 7);
     assert_int_equal(ring.header->end_status, 7);
     assert_int_equal(ring.header->dropped, 0);
