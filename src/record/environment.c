@@ -13,11 +13,10 @@
 
 enum { OWN_VARIABLES = 13, STATUS_BYTES = 1 << 16 };
 
-static const char *const replaced[] = {"LD_PRELOAD",          "WHYIO_TRACE",      "WHYIO_STACKS",
-                                       "WHYIO_MPI_INTERNALS", "WHYIO_MMAP_PAGES", "WHYIO_CAUSAL",
-                                       "WHYIO_BOARD",         "WHYIO_DIRECTOR",   "WHYIO_FILTERS",
-                                       "WHYIO_RINGS",         "WHYIO_MAX_SIZE",   "WHYIO_KEEP",
-                                       "WHYIO_TRACER"};
+static const char *const replaced[] = {
+    "LD_PRELOAD",     "WHYIO_TRACE", "WHYIO_STACKS",   "WHYIO_MPI_INTERNALS", "WHYIO_MMAP_PAGES",
+    "WHYIO_CAUSAL",   "WHYIO_BOARD", "WHYIO_DIRECTOR", "WHYIO_FILTERS",       "WHYIO_RINGS",
+    "WHYIO_MAX_SIZE", "WHYIO_KEEP",  "WHYIO_TRACER"};
 
 static bool is_replaced(const char *entry)
 {
