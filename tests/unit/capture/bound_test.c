@@ -167,7 +167,7 @@ static void a_limit_of_one_process_is_its_own(void **state)
     struct wio_bound_header *header = cap_bound.header;
     memset(cap_bound.states, 0, PLACES * sizeof(*cap_bound.states));
     header->places = PLACES;
-    limit_files(header->data_offset + 3 * WIO_CHUNK_BYTES);
+    limit_files(header->data_offset + UINT64_C(3) * WIO_CHUNK_BYTES);
     for (unsigned i = 0; i < 2 * PLACES; i++) {
         assert_true(take(WIO_PLACE_STORED, getpid()) < 3);
     }
@@ -193,7 +193,7 @@ static void definitions_that_cannot_be_written(void **state)
     (void)state;
     struct wio_chunk_header chunk = {0};
     assert_true(cap_ring_create());
-    const uint64_t end = WIO_RING_HEADER_BYTES + 2 * WIO_CHUNK_BYTES;
+    const uint64_t end = WIO_RING_HEADER_BYTES + UINT64_C(2) * WIO_CHUNK_BYTES;
     limit_files(end - 1);
     for (unsigned i = 0; i < WIO_CHUNK_SLOTS; i++) {
         assert_true(keep_text("first"));

@@ -160,8 +160,8 @@ static void image_that_runs(void **state)
 static pid_t run_with(size_t variables, int *pipe_out)
 {
     static char *argv[] = {"cat", NULL};
-    int input[2];
-    int executed[2];
+    int input[2] = {-1, -1};
+    int executed[2] = {-1, -1};
     char byte;
     char **list = calloc(variables + 1, sizeof(*list));
     assert_non_null(list);

@@ -152,7 +152,9 @@ bool cap_chunk_attach(struct cap_thread *self)
     const bool is_allocated = cap_ring_allocate(place.fd, place.offset, WIO_CHUNK_BYTES);
     uint8_t *map = is_allocated ? map_chunk(self, place.fd, place.offset) : NULL;
     if (map == NULL) {
-        place.bound.is_fresh = place.bound.is_fresh && !is_allocated; /* the disk has room for it */
+        if (is_allocated) { /* the disk has room for it */
+            place.bound.is_fresh = false;
+        }
         settle(self, &place, WIO_PLACE_FREE);
         return false;
     }
