@@ -13,6 +13,7 @@
 #ifndef WIO_RING_BOUND_H
 #define WIO_RING_BOUND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ring/ring.h"
@@ -40,7 +41,7 @@ struct wio_bound_header {
     uint64_t places;      /* atomic: chunks; made less where the disk has no room for more */
     uint64_t data_offset; /* of the first place */
     uint64_t pid_space;   /* inode of the pid namespace whose pids the states have */
-    uint64_t hand;        /* atomic: places handed out so far; the next one is hand % places */
+    uint64_t hand;        /* atomic: places looked at so far; the next one is hand % places */
     uint64_t text_bytes;  /* atomic: of definitions, in the rings: at most max_bytes */
 };
 
@@ -60,6 +61,13 @@ static inline uint64_t wio_place_state(uint64_t before, enum wio_place_kind kind
 {
     const uint64_t turn = ((before >> 8) + (kind == WIO_PLACE_BUSY)) & 0xffffff;
     return (uint64_t)(uint32_t)pid << 32 | turn << 8 | (uint64_t)kind;
+}
+
+/* Has the place changed hands more than `laps` times? Modulo 2^24, as they are counted. */
+static inline bool wio_place_is_behind(uint64_t state, uint64_t laps)
+{
+    const uint32_t ahead = ((uint32_t)(state >> 8) - (uint32_t)laps) & 0xffffff;
+    return ahead != 0 && ahead < 0x800000;
 }
 
 static inline enum wio_place_kind wio_place_kind(uint64_t state)

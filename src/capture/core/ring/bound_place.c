@@ -142,9 +142,11 @@ struct taker {
     uint64_t limit; /* bytes that its files may have; others may have another limit */
 };
 
-/* Take place `index` if that may be. `was_busy_out`: it is being filled by a living process. */
-static bool take(uint64_t index, const struct taker *taker, struct cap_bound_place *out,
-                 bool *was_busy_out)
+/* Take place `index` if that may be. `laps`: how often all have been looked at before; a taker that
+ * was stopped since then finds the place newer than others, and leaves it. `was_busy_out`: that, or
+ * it is being filled by a living process. */
+static bool take(uint64_t index, uint64_t laps, const struct taker *taker,
+                 struct cap_bound_place *out, bool *was_busy_out)
 {
     const uint64_t offset = cap_bound.header->data_offset + index * WIO_CHUNK_BYTES;
     uint64_t state = __atomic_load_n(&cap_bound.states[index], __ATOMIC_ACQUIRE);
@@ -154,8 +156,9 @@ static bool take(uint64_t index, const struct taker *taker, struct cap_bound_pla
     if (offset + WIO_CHUNK_BYTES > taker->limit) {
         return false;
     }
-    if (!may_take(state)) {
-        *was_busy_out = *was_busy_out || kind == WIO_PLACE_BUSY;
+    const bool is_late = wio_place_is_behind(state, laps);
+    if (is_late || !may_take(state)) {
+        *was_busy_out = *was_busy_out || is_late || kind == WIO_PLACE_BUSY;
         return false;
     }
     if (!__atomic_compare_exchange_n(&cap_bound.states[index], &state, busy, false,
@@ -170,15 +173,15 @@ static bool take(uint64_t index, const struct taker *taker, struct cap_bound_pla
     return true;
 }
 
-/* Each place once, from the hand on; the hand goes behind what is taken. */
+/* As many as there are, from the hand on. Each is looked at by one taker a lap, in their order:
+ * what is taken is the oldest. */
 static bool look_round(const struct taker *taker, struct cap_bound_place *out, bool *was_busy_out)
 {
     struct wio_bound_header *header = cap_bound.header;
     const uint64_t places = __atomic_load_n(&header->places, __ATOMIC_RELAXED);
-    const uint64_t hand = __atomic_fetch_add(&header->hand, 1, __ATOMIC_RELAXED);
     for (uint64_t i = 0; i < places && places <= cap_bound.places; i++) {
-        if (take((hand + i) % places, taker, out, was_busy_out)) {
-            (void)__atomic_fetch_add(&header->hand, i, __ATOMIC_RELAXED);
+        const uint64_t hand = __atomic_fetch_add(&header->hand, 1, __ATOMIC_RELAXED);
+        if (take(hand % places, hand / places, taker, out, was_busy_out)) {
             return true;
         }
     }

@@ -82,7 +82,8 @@ static bool write_aside(const struct wio_slot_text *head, const void *first, siz
     const size_t used = offsetof(struct wio_slot_text, payload) + first_bytes + second_bytes;
     const int fd = cap_ring_fd();
     uint64_t at = 0;
-    if (fd < 0 || !cap_bound_take_text(bytes) || !claim_slots(fd, slots, &at)) {
+    if (fd < 0 || !cap_bound_take_text(bytes) || !claim_slots(fd, slots, &at) ||
+        !cap_ring_is_within_limit(slot_at(at) + bytes)) {
         return false;
     }
     struct wio_slot_text slot = *head;
