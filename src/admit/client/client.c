@@ -21,6 +21,7 @@ struct wio_sender {
     uint32_t in_flight;
     uint32_t window;
     uint64_t probe_ns;   /* when one is sent although the window is closed */
+    uint64_t sent_ns;    /* the last one */
     double latency_ns;   /* of requests that were done, moving average */
     double deviation_ns; /* of it */
 };
@@ -99,12 +100,16 @@ static uint64_t later(uint64_t now_ns, uint64_t wait_ns)
     return __builtin_add_overflow(now_ns, wait_ns, &then_ns) ? WIO_ADMIT_NEVER : then_ns;
 }
 
+static double takes_ns(const struct wio_sender *sender)
+{
+    return sender->latency_ns + 2 * sender->deviation_ns;
+}
+
 /* The last moment at which sending it is of use. */
 static uint64_t last_ns(const struct wio_sender *sender, const struct wio_pending_request *item)
 {
-    double takes_ns = sender->latency_ns + 2 * sender->deviation_ns;
-    bool is_known = !sender->settings.sends_late && takes_ns < (double)item->deadline_ns;
-    return is_known ? item->deadline_ns - (uint64_t)takes_ns : item->deadline_ns;
+    bool is_known = !sender->settings.sends_late && takes_ns(sender) < (double)item->deadline_ns;
+    return is_known ? item->deadline_ns - (uint64_t)takes_ns(sender) : item->deadline_ns;
 }
 
 enum wio_status wio_sender_submit(struct wio_sender *sender, uint64_t cookie, uint64_t timeout_ns,
@@ -189,6 +194,7 @@ static void send_first(struct wio_sender *sender, uint64_t now_ns, struct wio_se
     item->tries += item->tries < UINT16_MAX;
     sender->in_flight++;
     sender->counts.sent++;
+    sender->sent_ns = now_ns;
     sender->probe_ns = later(now_ns, sender->settings.back_off_max_ns);
     uint32_t demand = sender->pending.ready;
     action->end = WIO_SENDER_PENDING;
@@ -199,6 +205,15 @@ static void send_first(struct wio_sender *sender, uint64_t now_ns, struct wio_se
     action->flags =
         (sender->settings.features & WIO_ADMIT_FEATURE_REJECT) != 0 ? WIO_ADMIT_REJECT : 0;
     wio_pending_set_timer(&sender->pending, index, item->deadline_ns);
+}
+
+/* What is known of the server is as old as the last request: with nothing under way, one is sent
+ * as late as that one would have been answered. Else a client that was answered late once would
+ * send nothing for long, and leave the server to those that were luckier. */
+static bool is_stale(const struct wio_sender *sender, uint64_t now_ns)
+{
+    double since_ns = now_ns > sender->sent_ns ? (double)(now_ns - sender->sent_ns) : 0;
+    return sender->in_flight == 0 && (now_ns >= sender->probe_ns || since_ns >= takes_ns(sender));
 }
 
 bool wio_sender_next(struct wio_sender *sender, uint64_t now_ns,
@@ -214,9 +229,7 @@ bool wio_sender_next(struct wio_sender *sender, uint64_t now_ns,
         return false;
     }
     uint32_t first = sender->pending.first;
-    /* What is known of the server may be old: with nothing under way one is sent now and then. */
-    bool is_probe = sender->in_flight == 0 && now_ns >= sender->probe_ns;
-    if (!is_probe && now_ns >= last_ns(sender, &sender->pending.items[first])) {
+    if (!is_stale(sender, now_ns) && now_ns >= last_ns(sender, &sender->pending.items[first])) {
         fill(sender, first, action_out);
         action_out->end = WIO_SENDER_TIMED_OUT; /* too late to be sent */
         finish(sender, first, action_out->end);

@@ -191,6 +191,33 @@ static void deadlines_end_everything(void **state)
     wio_sender_destroy(sender);
 }
 
+/* One late answer keeps a client from sending for as long as it took, not for a second: others
+ * would have the server for themselves. */
+static void a_late_answer_is_soon_forgotten(void **state)
+{
+    (void)state;
+    struct wio_sender *sender = begin(with(WIO_ADMIT_FEATURES));
+    const struct wio_admit_reply done = {
+        .answer = WIO_ADMIT_ACCEPTED, .has_window = true, .window = 8};
+    struct wio_sender_result result;
+    uint64_t now_ns = MS;
+    assert_int_equal(wio_sender_submit(sender, 1, 1000 * MS, now_ns), WIO_OK);
+    struct wio_sender_action sent = expect(sender, now_ns, WIO_SENDER_PENDING);
+    now_ns += 400 * MS;
+    assert_true(wio_sender_reply(sender, sent.number, &done, now_ns, &result));
+
+    assert_int_equal(wio_sender_submit(sender, 2, 100 * MS, now_ns), WIO_OK);
+    sent = expect(sender, now_ns, WIO_SENDER_PENDING);
+    assert_int_equal(wio_sender_submit(sender, 3, 100 * MS, now_ns), WIO_OK);
+    (void)expect(sender, now_ns, WIO_SENDER_TIMED_OUT); /* beside one that is under way */
+    assert_true(wio_sender_reply(sender, sent.number, &done, now_ns, &result));
+    assert_int_equal(wio_sender_submit(sender, 4, 100 * MS, now_ns + MS), WIO_OK);
+    (void)expect(sender, now_ns + MS, WIO_SENDER_TIMED_OUT);
+    assert_int_equal(wio_sender_submit(sender, 5, 100 * MS, now_ns + 150 * MS), WIO_OK);
+    (void)expect(sender, now_ns + 150 * MS, WIO_SENDER_PENDING);
+    wio_sender_destroy(sender);
+}
+
 static void a_restart_keeps_requests_and_forgets_tickets(void **state)
 {
     (void)state;
@@ -242,6 +269,7 @@ int main(void)
         cmocka_unit_test(windows_bound_what_is_in_flight),
         cmocka_unit_test(a_lost_window_is_asked_for),
         cmocka_unit_test(deadlines_end_everything),
+        cmocka_unit_test(a_late_answer_is_soon_forgotten),
         cmocka_unit_test(a_restart_keeps_requests_and_forgets_tickets),
         cmocka_unit_test(has_bounds),
     };
