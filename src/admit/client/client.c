@@ -11,6 +11,9 @@
 #define PENDING_MAX (1u << 24)
 #define WINDOW_FIRST 1 /* of a server that grants windows, before it has told one */
 #define LATENCY_LENGTH 8.0
+/* Times that an answer takes, in which that is forgotten by half. Sooner: more that cannot be done
+ * in time is sent; later: a client that was answered late once waits for longer beside others. */
+#define FORGET 3.0
 
 struct wio_sender {
     struct wio_alloc alloc;
@@ -100,16 +103,25 @@ static uint64_t later(uint64_t now_ns, uint64_t wait_ns)
     return __builtin_add_overflow(now_ns, wait_ns, &then_ns) ? WIO_ADMIT_NEVER : then_ns;
 }
 
-static double takes_ns(const struct wio_sender *sender)
+/* What an answer takes. With nothing under way that is forgotten by half in as long as it is: else
+ * a client that was answered late once would send nothing for long, and leave the server to those
+ * that were luckier. */
+static double takes_ns(const struct wio_sender *sender, uint64_t now_ns)
 {
-    return sender->latency_ns + 2 * sender->deviation_ns;
+    double known_ns = sender->latency_ns + 2 * sender->deviation_ns;
+    bool is_idle = sender->in_flight == 0 && known_ns > 0 && now_ns > sender->sent_ns;
+
+    return is_idle ? known_ns * exp2(-(double)(now_ns - sender->sent_ns) / (FORGET * known_ns))
+                   : known_ns;
 }
 
 /* The last moment at which sending it is of use. */
-static uint64_t last_ns(const struct wio_sender *sender, const struct wio_pending_request *item)
+static uint64_t last_ns(const struct wio_sender *sender, const struct wio_pending_request *item,
+                        uint64_t now_ns)
 {
-    bool is_known = !sender->settings.sends_late && takes_ns(sender) < (double)item->deadline_ns;
-    return is_known ? item->deadline_ns - (uint64_t)takes_ns(sender) : item->deadline_ns;
+    double known_ns = takes_ns(sender, now_ns);
+    bool is_known = !sender->settings.sends_late && known_ns < (double)item->deadline_ns;
+    return is_known ? item->deadline_ns - (uint64_t)known_ns : item->deadline_ns;
 }
 
 enum wio_status wio_sender_submit(struct wio_sender *sender, uint64_t cookie, uint64_t timeout_ns,
@@ -207,15 +219,6 @@ static void send_first(struct wio_sender *sender, uint64_t now_ns, struct wio_se
     wio_pending_set_timer(&sender->pending, index, item->deadline_ns);
 }
 
-/* What is known of the server is as old as the last request: with nothing under way, one is sent
- * as late as that one would have been answered. Else a client that was answered late once would
- * send nothing for long, and leave the server to those that were luckier. */
-static bool is_stale(const struct wio_sender *sender, uint64_t now_ns)
-{
-    double since_ns = now_ns > sender->sent_ns ? (double)(now_ns - sender->sent_ns) : 0;
-    return sender->in_flight == 0 && (now_ns >= sender->probe_ns || since_ns >= takes_ns(sender));
-}
-
 bool wio_sender_next(struct wio_sender *sender, uint64_t now_ns,
                      struct wio_sender_action *action_out)
 {
@@ -229,7 +232,8 @@ bool wio_sender_next(struct wio_sender *sender, uint64_t now_ns,
         return false;
     }
     uint32_t first = sender->pending.first;
-    if (!is_stale(sender, now_ns) && now_ns >= last_ns(sender, &sender->pending.items[first])) {
+    bool is_probe = sender->in_flight == 0 && now_ns >= sender->probe_ns;
+    if (!is_probe && now_ns >= last_ns(sender, &sender->pending.items[first], now_ns)) {
         fill(sender, first, action_out);
         action_out->end = WIO_SENDER_TIMED_OUT; /* too late to be sent */
         finish(sender, first, action_out->end);
@@ -276,7 +280,7 @@ static enum wio_sender_end back_off(struct wio_sender *sender, uint32_t index, u
     uint64_t wait_ns = is_hinted ? wio_back_off_random_ns(&sender->back_off, hint_ns)
                                  : wio_back_off_blind_ns(&sender->back_off, item->tries);
     item->back_ns = later(now_ns, wait_ns);
-    if (item->back_ns >= last_ns(sender, item) || !wio_back_off_take(&sender->back_off)) {
+    if (item->back_ns >= last_ns(sender, item, now_ns) || !wio_back_off_take(&sender->back_off)) {
         return WIO_SENDER_BUSY;
     }
     item->state = WIO_PENDING_BACK_OFF;
