@@ -222,6 +222,24 @@ static void answer_of_jobs(struct wio_catalogue_server *server, struct catalogue
     say(server, client, &reply);
 }
 
+/* R-ADMIT-5: a change that was made has its answer again, whatever the load. */
+static bool answer_again(struct wio_catalogue_server *server, struct catalogue_client *client,
+                         const struct wio_store_request *request)
+{
+    uint64_t now = now_ns(server);
+    struct wio_store_reply reply = {.op = request->op,
+                                    .number = request->number,
+                                    .txn = request->txn,
+                                    .received_ns = now,
+                                    .locked_ns = now,
+                                    .done_ns = now};
+    if (!catalogue_desk_changes(request) || !find_kept(client, &reply)) {
+        return false;
+    }
+    say(server, client, &reply);
+    return true;
+}
+
 /* ---- admission ----------------------------------------------------------------------------- */
 
 static void serve(void *context, void *user, const struct wio_store_request *request)
@@ -342,7 +360,7 @@ static void message(void *context, struct wio_link *link, const struct wio_wire_
     request.job = job != 0 ? job : client->job;
     if (server->intake == NULL) {
         serve(server, client, &request);
-    } else {
+    } else if (!answer_again(server, client, &request)) {
         (void)wio_intake_request(server->intake, &client->intake, &request, now_ns(server));
     }
 }

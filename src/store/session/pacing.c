@@ -33,7 +33,8 @@ struct paced_target {
     uint32_t held;             /* slots that wait */
     uint32_t over;             /* slots with is_over */
     struct pace_slot slots[SLOTS];
-    uint64_t unsure[SLOTS]; /* numbers of requests that left their slot so, and are not answered */
+    uint64_t gone[SLOTS];   /* numbers of requests that left their slot, and are not answered .. */
+    uint64_t unsure[SLOTS]; /* .. and of those with is_unsure */
 };
 
 struct wio_pacing {
@@ -97,6 +98,7 @@ static void set_sent(struct paced_target *one, struct pace_slot *slot, bool is_s
 /* What becomes of it is said by its answer. */
 static void let_go(struct paced_target *one, struct pace_slot *slot)
 {
+    one->gone[slot->number % SLOTS] = slot->number;
     one->unsure[slot->number % SLOTS] = slot->is_unsure ? slot->number : 0;
     clear(one, slot);
 }
@@ -250,7 +252,9 @@ static bool pace(struct wio_pacing *pacing, uint16_t target,
     if (wio_sender_submit(one->sender, request->number, timeout_ns, now_ns) != WIO_OK) {
         return false;
     }
-    *slot = (struct pace_slot){.number = request->number, .txn = request->txn};
+    *slot = (struct pace_slot){.number = request->number,
+                               .txn = request->txn,
+                               .is_unsure = one->gone[request->number % SLOTS] == request->number};
     one->held++;
     work(pacing, target, now_ns);
     pacing->counts.waited += waits(slot);
@@ -370,14 +374,14 @@ static bool is_late(const struct paced_target *one, const struct wio_store_reply
 }
 
 /* What such a refusal means. The one of a second copy says nothing of the first: another attempt
- * of a transaction might do it twice. To have looked twice does no harm. */
+ * of a transaction might do it twice. To have looked twice does no harm, and the catalogue refuses
+ * nothing that it has done (R-ADMIT-5). */
 static enum wio_store_result ends_as(const struct paced_target *one,
                                      const struct wio_store_reply *reply)
 {
-    bool looks =
-        reply->txn.number == 0 && (reply->op == WIO_STORE_STAT || reply->op == WIO_STORE_LIST ||
-                                   reply->op == WIO_STORE_READLINK || reply->op < WIO_STORE_OPEN);
-    return is_unsure(one, reply->number) && !looks ? WIO_STORE_NO_LEASE : WIO_STORE_OVERLOADED;
+    bool is_name = reply->op >= WIO_STORE_OPEN && reply->op <= WIO_STORE_UTIMENS;
+    bool is_known = reply->txn.number == 0 && (is_name || reply->op < WIO_STORE_OPEN);
+    return is_unsure(one, reply->number) && !is_known ? WIO_STORE_NO_LEASE : WIO_STORE_OVERLOADED;
 }
 
 /* Of another one. True: it is an operation behind a begin that waits, and is sent behind it. */

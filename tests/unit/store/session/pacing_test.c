@@ -203,11 +203,50 @@ static void a_late_refusal_has_had_no_effect(void **state)
     assert_int_equal(late_refusal_of(WIO_STORE_MKDIR, false), WIO_STORE_OVERLOADED);
 }
 
-/* .. but that of a second copy says nothing of the first. */
-static void a_late_refusal_of_a_copy_says_nothing(void **state)
+/* R-ADMIT-5: the catalogue would have answered a copy that was done. */
+static void a_late_refusal_of_a_copy_of_a_name_has_had_no_effect(void **state)
 {
     (void)state;
-    assert_int_equal(late_refusal_of(WIO_STORE_MKDIR, true), WIO_STORE_NO_LEASE);
+    assert_int_equal(late_refusal_of(WIO_STORE_MKDIR, true), WIO_STORE_OVERLOADED);
+}
+
+/* One that was sent, and whose time is over, is sent again by the coordinator when the connection
+ * is another one: the refusal of that copy says nothing of the first. */
+static void a_copy_of_what_was_let_go_is_unsure(void **state)
+{
+    (void)state;
+    struct wio_store_reply first = {.op = WIO_STORE_WRITE,
+                                    .number = 1,
+                                    .has_told = true,
+                                    .told = {.has_window = true, .window = 8}};
+    assert_false(wio_pacing_reply(stage.pacing, 0, &first, stage.now_ns));
+    stage.request = (struct wio_store_request){.op = WIO_STORE_WRITE,
+                                               .flags = WIO_STORE_FLAG_SINGLE,
+                                               .number = 2,
+                                               .txn = {.number = 7, .attempt = 1},
+                                               .is_first = true,
+                                               .deadline_ns = stage.now_ns + 100 * MS};
+    struct wio_store_request request = stage.request;
+    assert_true(wio_pacing_take(stage.pacing, 0, &request, stage.now_ns));
+    stage.now_ns += 200 * MS;
+    wio_pacing_pump(stage.pacing, stage.now_ns);
+    lose(true);
+    request = stage.request;
+    assert_true(wio_pacing_take(stage.pacing, 0, &request, stage.now_ns));
+    stage.now_ns += MS;
+    wio_pacing_pump(stage.pacing, stage.now_ns); /* it is told nowhere that it was refused */
+    struct wio_store_reply reply;
+    unsigned refusals = 0;
+    do {
+        reply = (struct wio_store_reply){.op = WIO_STORE_WRITE,
+                                         .number = 2,
+                                         .txn = request.txn,
+                                         .result = WIO_STORE_BUSY,
+                                         .has_told = true,
+                                         .told = {.reason = WIO_ADMIT_REASON_EXPIRED}};
+        assert_true(refusals++ < 3);
+    } while (wio_pacing_reply(stage.pacing, 0, &reply, stage.now_ns));
+    assert_int_equal(reply.result, WIO_STORE_NO_LEASE);
 }
 
 static void what_only_looks_may_be_refused_late(void **state)
@@ -239,7 +278,8 @@ int main(void)
         TEST(a_refused_copy_leaves_the_first_unsure),
         TEST(an_unsure_one_is_asked_for),
         TEST(a_late_refusal_has_had_no_effect),
-        TEST(a_late_refusal_of_a_copy_says_nothing),
+        TEST(a_late_refusal_of_a_copy_of_a_name_has_had_no_effect),
+        TEST(a_copy_of_what_was_let_go_is_unsure),
         TEST(what_only_looks_may_be_refused_late),
         TEST(a_late_refusal_of_a_single_copy_begins_no_attempt),
         TEST(a_late_refusal_of_a_single_one_has_had_no_effect),
