@@ -37,10 +37,16 @@ def run(diagnosis, name, variant):
 
 
 def gain_of(diagnosis, name, answer):
-    """Of the findings of the planted cause together, None: not predicted."""
+    """Of the findings of the planted cause together, and of those that the mended variant mends as well, if the causes
+    before them are mended; None: not predicted."""
     case = diagnosis.CASES[name]
-    gains = [finding["change"]["gain_s"] for finding in diagnosis.causes(answer)
-             if finding["kind"] == case.kind and diagnosis.is_planted(name, case, finding)]
+    gains = []
+    for finding in diagnosis.causes(answer):
+        change = finding["change"]
+        if finding["kind"] == case.kind and diagnosis.is_planted(name, case, finding):
+            gains.append(change["gain_s"])
+        elif finding["kind"] in case.also:
+            gains.append(change["gain_with_s"] if change["gain_with_s"] is not None else change["gain_s"])
     known = [gain for gain in gains if gain is not None]
     return sum(known) if known else None
 

@@ -222,12 +222,14 @@ double wio_fit_assumed(const struct wio_fit *fit, uint32_t fs, enum wio_model_me
     for (unsigned i = 0; class != NULL && i < WIO_FIT_SIZES; i++) {
         largest = class->bins[i] != NULL ? class->bins[i] : largest;
     }
-    if (largest == NULL || size_of(largest) == 0 || size_of(largest) > WIO_FIT_ASSUMED_SIZE ||
-        size_of(largest) >= (double)bytes ||
+    bool is_flush = wio_fit_is_flush(method); /* of nothing: what it costs beside its bytes */
+    if (largest == NULL || (size_of(largest) == 0 && !is_flush) ||
+        size_of(largest) > WIO_FIT_ASSUMED_SIZE || size_of(largest) >= (double)bytes ||
         !isnan(wio_fit_cost(fit, fs, method, bytes, WIO_FIT_MID))) {
         return (double)NAN;
     }
     double one_s = cost_of(largest, WIO_FIT_MID);
     double more_s = ((double)bytes - size_of(largest)) / WIO_FIT_ASSUMED_BW;
-    return fmin(one_s + more_s, one_s * (double)bytes / size_of(largest));
+    double many = size_of(largest) > 0 ? (double)bytes / size_of(largest) : INFINITY;
+    return fmin(one_s + more_s, one_s * many);
 }

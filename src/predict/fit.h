@@ -86,7 +86,8 @@ double wio_fit_cost(const struct wio_fit *fit, uint32_t fs, enum wio_model_metho
 /*
  * Where one size alone was seen, of at most WIO_FIT_ASSUMED_SIZE: a larger transfer takes what that
  * one took, and its other bytes the time that they need at WIO_FIT_ASSUMED_BW, bytes/s; no more
- * than as many transfers of that size. A request to a server or a device costs far more than the
+ * than as many transfers of that size. So does a flush of more bytes than any that was seen. A
+ * request to a server or a device costs far more than the
  * bytes of a small one, and 500 MB/s lies between a single disk and a copy in memory. Seconds; NaN:
  * sizes tell more, or no such size was seen.
  */
@@ -94,6 +95,13 @@ double wio_fit_cost(const struct wio_fit *fit, uint32_t fs, enum wio_model_metho
 #define WIO_FIT_ASSUMED_SIZE 65536
 double wio_fit_assumed(const struct wio_fit *fit, uint32_t fs, enum wio_model_method method,
                        uint64_t bytes);
+
+/* What an exchange between ranks costs at most: on one host a copy through shared memory and two
+ * switches, between hosts Gigabit Ethernet. Bytes per second, seconds a message. */
+#define WIO_FIT_HERE_BW 500e6
+#define WIO_FIT_HERE_LAT 50e-6
+#define WIO_FIT_NET_BW 100e6
+#define WIO_FIT_NET_LAT 200e-6
 
 /* Does the cost of the method depend on what was written before, and not on its own bytes? */
 static inline bool wio_fit_is_flush(enum wio_model_method method)

@@ -31,7 +31,8 @@ LOADED_SHARE = 0.1  # .. and so does all else of a run that waited for a process
 
 class Case:
     def __init__(self, kind, ranks=0, on=None, delay_us=2000, names_us=0, writes=1, has_line=True,
-                 other=OTHER_SHARE, library=None, cache=(0, 0), is_shared=False, share=CAUSE_SHARE):
+                 other=OTHER_SHARE, library=None, cache=(0, 0), is_shared=False, share=CAUSE_SHARE, also=()):
+        self.also = also        # kinds of findings that the mended variant mends, too
         self.kind = kind        # of the finding that comes first; of a pair: the first two
         self.ranks = ranks      # 0: no MPI
         self.on = on            # ranks that the finding names; None: all
@@ -47,7 +48,7 @@ class Case:
 
 
 CASES = {
-    "sync_storm": Case("sync_storm", 2),
+    "sync_storm": Case("sync_storm", 2, also=("small_writes",)),
     "small_writes": Case("small_writes", 2),
     "small_reads": Case("small_reads"),
     "random_reads": Case("random_access", delay_us=4000),

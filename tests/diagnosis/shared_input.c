@@ -18,13 +18,12 @@ int main(int argc, char **argv)
             fail("pread");
         }
     }
-    for (int i = 0; !is_bad && i < PARTS / ranks / 8; i++) {
-        off_t at = (off_t)(rank * PARTS / ranks + i * 8) * PART;
-        if (pread(fd, buffer, sizeof(buffer), at) < 0) {
+    for (int i = 0; !is_bad && i < PARTS / ranks; i++) {
+        if (pread(fd, buffer, PART, (off_t)(rank * PARTS / ranks + i) * PART) != PART) {
             fail("pread");
         }
-        (void)MPI_Barrier(MPI_COMM_WORLD);
     }
+    (void)MPI_Barrier(MPI_COMM_WORLD);
     compute_ms(200);
     (void)close(fd);
     return MPI_Finalize();

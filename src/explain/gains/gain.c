@@ -310,42 +310,46 @@ static enum wio_status predict_with_others(struct predictor *predictor,
     return WIO_OK;
 }
 
-/* Why no trace can tell what the change costs; NULL: it can. */
-static const char *not_in_a_trace(const struct wio_gain_change *how)
+static bool is_buffer(const struct wio_gain_change *change)
 {
-    if (how->is_setting && !isnan(how->whatif.bf)) {
-        return "what other buffers of stdio cost is in no trace: --host=HOST.json, which `whyio "
-               "calibrate` makes, tells it";
-    }
-    return !how->is_setting && how->change.kind == WIO_CHANGE_COLLECTIVE
-               ? "what ranks take to exchange data is in no trace: --host=HOST.json with net_bw "
-                 "and net_lat tells it"
-               : NULL;
+    return change->is_setting && !isnan(change->whatif.bf);
 }
 
-/* The change of a finding; false: none that can be simulated. */
-static bool change_of(const struct wio_finding *finding, struct wio_gain_change *change)
+/* The change of a finding; false: none that can be simulated. A trace does not tell what another
+ * buffer of stdio costs: there the requests that it saves are left away. */
+static bool change_of(const struct wio_finding *finding, enum wio_gain_basis basis,
+                      struct wio_gain_change *change, bool *is_assumed_out)
 {
-    if (finding->is_removal && finding->predict_options[0] == '\0') {
+    bool has_options = finding->predict_options[0] != '\0';
+
+    *is_assumed_out = false;
+    if (has_options && !wio_gain_change_read(finding->predict_options, change)) {
+        return false;
+    }
+    *is_assumed_out = has_options && basis == WIO_GAIN_TRACE && is_buffer(change);
+    if (finding->is_removal && (!has_options || *is_assumed_out)) {
         wio_gain_change_remove(finding->kept, change);
         return true;
     }
-    return wio_gain_change_read(finding->predict_options, change);
+    return has_options;
+}
+
+/* Its requests would take as long as their bytes, at least. */
+static void assume(struct wio_gain *gain)
+{
+    gain->is_assumed = !isnan(gain->gain_s);
+    gain->low_s = fmin(gain->low_s, 0);
 }
 
 static enum wio_status find_gain(struct predictor *predictor, const struct wio_finding *finding,
                                  struct wio_gain *gain, struct wio_error *err)
 {
     struct wio_gain_change change;
+    bool is_assumed;
 
-    if (!change_of(finding, &change)) {
+    if (!change_of(finding, predictor->basis, &change, &is_assumed)) {
         (void)snprintf(gain->why, sizeof(gain->why), "%s",
                        finding->no_gain != NULL ? finding->no_gain : "");
-        return WIO_OK;
-    }
-    const char *why = predictor->basis == WIO_GAIN_TRACE ? not_in_a_trace(&change) : NULL;
-    if (why != NULL) {
-        (void)snprintf(gain->why, sizeof(gain->why), "%s", why);
         return WIO_OK;
     }
     const char *network = wio_network_fs_of(predictor->network, predictor->input->steps, finding);
@@ -363,6 +367,9 @@ static enum wio_status find_gain(struct predictor *predictor, const struct wio_f
     WIO_TRY(predict_alone(predictor, finding, &change, gain, err));
     if (gain->why[0] != '\0') {
         return WIO_OK;
+    }
+    if (is_assumed) {
+        assume(gain);
     }
     return predict_with_others(predictor, finding, &change, gain, err);
 }
@@ -383,12 +390,13 @@ static uint64_t count_runs(const struct wio_findings *findings, uint32_t left,
                            enum wio_gain_basis basis)
 {
     struct wio_gain_change change;
+    bool is_assumed;
     uint64_t runs = 1;
     uint64_t each = basis == WIO_GAIN_TRACE ? WIO_FIT_ATS : 1;
 
     for (uint32_t i = 0; i < findings->count; i++) {
         const struct wio_finding *finding = &findings->items[i];
-        if (is_asked(finding, &left) && change_of(finding, &change)) {
+        if (is_asked(finding, &left) && change_of(finding, basis, &change, &is_assumed)) {
             runs += each;
         }
     }

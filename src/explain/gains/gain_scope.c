@@ -68,11 +68,15 @@ static enum wio_status add_streams(struct wio_gain_scope *scope, const struct wi
     return WIO_OK;
 }
 
-/* What a flush of a stream writes takes the time of the flush, which is the program's to leave
- * away. */
+/* What a call of stdio transfers takes the time of the call, which is the program's to leave away.
+ */
 static uint16_t op_of(const struct wio_site *site)
 {
-    return site->outer == WIO_OP_fflush ? site->outer : site->op;
+    enum wio_class outer = wio_op_class(site->outer);
+    bool is_in_call = outer == WIO_CLASS_STDIO_READ || outer == WIO_CLASS_STDIO_WRITE ||
+                      outer == WIO_CLASS_STDIO_FLUSH;
+
+    return is_in_call ? site->outer : site->op;
 }
 
 static enum wio_status add_ops(struct wio_gain_scope *scope, const struct wio_steps *steps,

@@ -58,6 +58,18 @@ enum wio_status sim_fit_dropped(struct sim *sim, const struct sim_thread *thread
 
 /* ---- costs ---- */
 
+/* Of a size that was not seen; what the page cache takes, where it took nothing before, goes no
+ * slower than that. NaN: nothing can be assumed. */
+static double assume(const struct wio_fit *fit, uint32_t fs, const struct wio_model_op *op,
+                     uint64_t bytes, double most_s)
+{
+    double low_s = wio_fit_cost(fit, fs, op->method, bytes, WIO_FIT_LOW);
+
+    return isnan(low_s) && wio_fit_leaves_data(op->method)
+               ? (isnan(most_s) ? most_s : fmin((double)bytes / WIO_FIT_ASSUMED_BW, most_s))
+               : wio_fit_assumed(fit, fs, op->method, bytes);
+}
+
 /* A middle that nothing tells is half-way between the bounds, and the result says so; so is what
  * was never seen: between nothing and `most_s`. */
 static double ask(struct sim *sim, uint32_t path, const struct wio_model_op *op, uint64_t bytes,
@@ -73,7 +85,7 @@ static double ask(struct sim *sim, uint32_t path, const struct wio_model_op *op,
     low_s = isnan(low_s) ? 0 : low_s;
     high_s = isnan(high_s) ? most_s : high_s;
     if (isnan(mid_s)) {
-        mid_s = wio_fit_assumed(fit, fs, op->method, bytes);
+        mid_s = assume(fit, fs, op, bytes, most_s);
         sim->result.assumed += !isnan(mid_s);
     }
     sim->result.outside += isnan(mid_s);
@@ -118,6 +130,30 @@ static enum wio_status cost_of(struct sim *sim, const struct sim_thread *thread,
     }
     WIO_TRY(note(&sim->recorded_dirty, name, &was.op));
     return note(&sim->dirty, name, op);
+}
+
+/* No trace tells: between nothing, and what is slow for processes of one machine, or for machines.
+ */
+struct wio_change_net sim_fit_net(struct sim *sim)
+{
+    const struct wio_predict_params *params = sim->params;
+    struct wio_change_net slow = sim->host_count == 1
+                                     ? (struct wio_change_net){WIO_FIT_HERE_BW, WIO_FIT_HERE_LAT}
+                                     : (struct wio_change_net){WIO_FIT_NET_BW, WIO_FIT_NET_LAT};
+
+    for (size_t i = 0; i < params->change_count; i++) {
+        sim->result.assumed += params->changes[i].kind == WIO_CHANGE_COLLECTIVE;
+    }
+    switch (params->fit_at) {
+    case WIO_FIT_LOW:
+        return (struct wio_change_net){INFINITY, 0};
+    case WIO_FIT_HIGH:
+        return slow;
+    case WIO_FIT_MID:
+    case WIO_FIT_ATS:
+        break;
+    }
+    return (struct wio_change_net){2 * slow.bytes_per_s, slow.latency_s / 2};
 }
 
 /* ---- operations ---- */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which programs are simulated, how many copies of each, and which of their files are the same. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -156,7 +155,7 @@ enum wio_status sim_program_change(struct sim *sim, struct wio_error *err)
         struct sim_program *program = &sim->programs[i];
         const struct wio_host *host = &sim->hosts[0].machine.host;
         const struct wio_change_net net =
-            params->fit != NULL ? (struct wio_change_net){(double)NAN, (double)NAN}
+            params->fit != NULL ? sim_fit_net(sim)
                                 : (struct wio_change_net){host->net_bw, host->net_lat};
         WIO_TRY(wio_change_program(program->recorded, params->changes, params->change_count, &net,
                                    &program->edits, err));

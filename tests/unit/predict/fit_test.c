@@ -146,6 +146,14 @@ static void what_is_assumed_stays_within_the_bounds(void **state)
     assert_about(assumed(WIO_MODEL_WRITE, 1000000), 250e-6);
 }
 
+/* What a flush of nothing takes is there however much is flushed. */
+static void flushes_of_more_are_assumed(void **state)
+{
+    (void)state;
+    add(WIO_MODEL_FSYNC, 0, 4 * MS, 10);
+    assert_true(fabs(assumed(WIO_MODEL_FSYNC, 1000000) - 6 * MS) < 0.2 * MS);
+}
+
 static void nothing_is_assumed_of_large_ones_and_of_several_sizes(void **state)
 {
     (void)state;
@@ -171,6 +179,7 @@ int main(void)
         TEST(other_methods_and_file_systems_tell_nothing),
         TEST(nothing_written_bounds_from_below_alone),
         TEST(bytes_of_larger_requests_are_assumed),
+        TEST(flushes_of_more_are_assumed),
         TEST(what_is_assumed_stays_within_the_bounds),
         TEST(nothing_is_assumed_of_large_ones_and_of_several_sizes),
     };
