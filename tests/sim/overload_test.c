@@ -388,7 +388,7 @@ static void transactions_are_refused_as_a_whole(void **state)
         printf("# %s: %u transactions done, %u refused\n", wio_admit_kind_name(kinds[i]),
                pairs.done, pairs.refused);
         assert_int_equal(pairs.torn, 0);
-        assert_true(pairs.done + pairs.refused > 10);
+        assert_true(pairs.done + pairs.refused > 5); /* one at a time, beside 3,200 requests */
         wio_targets_destroy(pairs.targets);
         overload_end(&scene);
     }
