@@ -38,6 +38,7 @@ struct process {
 struct wio_job_table {
     struct wio_job_lines lines;
     _Atomic uint32_t whole;
+    _Atomic uint64_t changes; /* of answers that looks give */
     struct wio_job_table_params params;
     struct thread *threads;
     size_t thread_room;
@@ -70,6 +71,7 @@ enum wio_status wio_job_table_create(const struct wio_job_table_params *params,
     table->params.most = params->most == 0 ? MOST_DEFAULT : params->most;
     table->thread_free = table->process_free = NONE;
     atomic_init(&table->whole, WIO_JOB_PER_PROCESS);
+    atomic_init(&table->changes, 0);
     *table_out = table;
     return WIO_OK;
 }
@@ -127,9 +129,22 @@ struct wio_job_hit wio_job_table_look(const struct wio_job_table *table, uint32_
     return hit_of(job, is_old ? WIO_JOB_OLD : WIO_JOB_KNOWN, is_old);
 }
 
+/* Behind the change: a look that began before it, and was remembered with the count of before, is
+ * not believed. */
+static void note_change(struct wio_job_table *table)
+{
+    atomic_fetch_add_explicit(&table->changes, 1, memory_order_release);
+}
+
+uint64_t wio_job_table_changes(const struct wio_job_table *table)
+{
+    return atomic_load_explicit(&table->changes, memory_order_acquire);
+}
+
 void wio_job_table_whole(struct wio_job_table *table, uint32_t job)
 {
     atomic_store_explicit(&table->whole, job, memory_order_release);
+    note_change(table);
 }
 
 /* ---- what the changing thread has beside the lines ---- */
@@ -170,6 +185,7 @@ static void show(struct wio_job_table *table, const struct process *process)
         const struct thread *thread = &table->threads[at];
         wio_job_view_set(view_of(table), thread->place, word_of(table, thread), process->due);
     }
+    note_change(table);
 }
 
 static void give_back(const struct wio_job_table *table, uint32_t watch)
@@ -184,6 +200,7 @@ static void drop_thread(struct wio_job_table *table, uint32_t index)
     struct thread *thread = &table->threads[index];
     struct process *process = &table->processes[thread->process];
     wio_job_view_remove(view_of(table), thread->place);
+    note_change(table);
     if (thread->previous != NONE) {
         table->threads[thread->previous].next = thread->next;
     } else {

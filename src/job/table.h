@@ -10,10 +10,11 @@
  * the table. Each of both has a `watch`, a number of the caller's, which is given back by `gone`
  * when it leaves the table, for whatever reason.
  *
- * Threads: one at a time may change the table (all functions but wio_job_table_look and
- * wio_job_table_whole). Any number may look meanwhile: a look reads one or two cache lines, takes
- * no lock, tries nothing twice and waits for nothing, whatever a changing thread does or does not.
- * What was dropped before a look began (in the sense of C11's happens-before) is not answered.
+ * Threads: one at a time may change the table (all functions but wio_job_table_look,
+ * wio_job_table_changes and wio_job_table_whole). Any number may look meanwhile: a look reads one
+ * or two cache lines, takes no lock, tries nothing twice and waits for nothing, whatever a changing
+ * thread does or does not. What was dropped before a look began (in the sense of C11's
+ * happens-before) is not answered.
  *
  * Memory: 13 bytes a thread of the lines that are looked at and some 90 beside, for the most that
  * there were at once.
@@ -70,6 +71,10 @@ void wio_job_table_destroy(struct wio_job_table *table);
  * Thread safe, never waits. */
 struct wio_job_hit wio_job_table_look(const struct wio_job_table *table, uint32_t tid,
                                       uint32_t now_ms);
+
+/* Counts changes: what a look that began behind this count has answered as WIO_JOB_KNOWN would be
+ * answered again until it is old, as long as the count is the same. Thread safe, never waits. */
+uint64_t wio_job_table_changes(const struct wio_job_table *table);
 
 /* All threads have one job (modes disabled and node-local): looks give `job` and nothing else.
  * WIO_JOB_PER_PROCESS: they do not. May be called while others look. */

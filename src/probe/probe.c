@@ -14,6 +14,8 @@
 
 #define NS_PER_MS 1000000u
 #define ENDS 64u
+/* Of a time stamp counter at 1.3 to 5 GHz 0.02 to 0.1 s, of nanoseconds 0.1 s. */
+#define LAST_TICKS 100000000u
 
 static enum wio_status no_memory(struct wio_error *err)
 {
@@ -128,11 +130,14 @@ enum wio_status wio_probe_create(const struct wio_probe_params *params,
                                  struct wio_probe **probe_out, struct wio_error *err)
 {
     const struct wio_alloc heap = WIO_ALLOC_HEAP;
+    static _Atomic uint64_t made;
     struct wio_probe *probe = calloc(1, sizeof(*probe));
     *probe_out = NULL;
     if (probe == NULL) {
         return no_memory(err);
     }
+    probe->number = atomic_fetch_add(&made, 1) + 1;
+    probe->has_tsc = wio_clock_has_tsc();
     probe->params = *params;
     probe->settings = params->settings;
     if (params->policy.refresh_ns == 0) {
@@ -223,17 +228,27 @@ static size_t take_ends(void *context)
     return taken;
 }
 
-void wio_probe_drain(struct wio_probe *probe)
+static void take_rung_ends(struct wio_probe *probe)
+{
+    (void)pthread_mutex_lock(&probe->bell_lock);
+    if (wio_bell_has_rung(&probe->bell)) {
+        wio_bell_answer(&probe->bell, take_ends, probe);
+    }
+    (void)pthread_mutex_unlock(&probe->bell_lock);
+}
+
+static inline void drain(struct wio_probe *probe)
 {
     if (probe->bell.ring == NULL) {
         (void)take_ends(probe);
     } else if (wio_bell_has_rung(&probe->bell)) {
-        (void)pthread_mutex_lock(&probe->bell_lock);
-        if (wio_bell_has_rung(&probe->bell)) {
-            wio_bell_answer(&probe->bell, take_ends, probe);
-        }
-        (void)pthread_mutex_unlock(&probe->bell_lock);
+        take_rung_ends(probe);
     }
+}
+
+void wio_probe_drain(struct wio_probe *probe)
+{
+    drain(probe);
 }
 
 /* A thread whose end is not told: is it still there? */
@@ -271,6 +286,35 @@ struct wio_job_hit wio_probe_job(struct wio_probe *probe, uint32_t tid, uint32_t
         wio_requests_ask(&probe->requests, tid);
     }
     return hit;
+}
+
+/* The job, where the table alone knows it: the answers of check() hold for one request. */
+static struct wio_job_hit job_to_keep(struct wio_probe *probe, struct wio_probe_last *last,
+                                      uint32_t tid)
+{
+    const uint32_t now_ms = wio_probe_now_ms();
+    const uint64_t changes = wio_job_table_changes(probe->table); /* before the look */
+    const struct wio_job_hit hit = wio_job_table_look(probe->table, tid, now_ms);
+    if (hit.answer != WIO_JOB_KNOWN) {
+        *last = (struct wio_probe_last){0};
+        return wio_probe_job(probe, tid, now_ms);
+    }
+    *last = (struct wio_probe_last){.probe = probe->number,
+                                    .changes = changes,
+                                    .since = wio_clock_ticks(probe->has_tsc),
+                                    .hit = hit,
+                                    .tid = tid};
+    return hit;
+}
+
+struct wio_job_hit wio_probe_job_again(struct wio_probe *probe, struct wio_probe_last *last,
+                                       uint32_t tid)
+{
+    drain(probe);
+    const bool is_same = last->tid == tid && last->probe == probe->number &&
+                         last->changes == wio_job_table_changes(probe->table) &&
+                         wio_clock_ticks(probe->has_tsc) - last->since < LAST_TICKS;
+    return is_same ? last->hit : job_to_keep(probe, last, tid);
 }
 
 uint32_t wio_probe_own(const struct wio_probe *probe)

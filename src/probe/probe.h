@@ -73,7 +73,8 @@ WIO_MUST_CHECK enum wio_status wio_probe_create(const struct wio_probe_params *p
 /* Accepts NULL. Ends the resolver. */
 void wio_probe_destroy(struct wio_probe *probe);
 
-/* CLOCK_MONOTONIC, for wio_probe_job: once for each batch. */
+/* CLOCK_MONOTONIC, for wio_probe_job: once for each batch. It is late by a tick of the kernel, 10
+ * ms at most. */
 uint32_t wio_probe_now_ms(void);
 
 /* Take the ends of processes: after a batch of requests was received, before the first look. */
@@ -81,6 +82,21 @@ void wio_probe_drain(struct wio_probe *probe);
 /* The job of a thread; hit.answer is never WIO_JOB_UNSURE. Thread 0 is the kernel: the job named
  * "kernel". */
 struct wio_job_hit wio_probe_job(struct wio_probe *probe, uint32_t tid, uint32_t now_ms);
+
+/* An answer, for the next request of the same thread. Zero-initialise: one for each thread that
+ * asks. */
+struct wio_probe_last {
+    uint64_t probe; /* which one; 0: none is remembered */
+    uint64_t changes;
+    uint64_t since; /* wio_clock_ticks */
+    struct wio_job_hit hit;
+    uint32_t tid;
+    uint32_t note; /* of the caller, about the answer; 0 when it is another one */
+};
+/* As wio_probe_drain and wio_probe_job, now. What was answered to the calling thread before is
+ * answered again while nothing has changed, for a tenth of a second at most. */
+struct wio_job_hit wio_probe_job_again(struct wio_probe *probe, struct wio_probe_last *last,
+                                       uint32_t tid);
 
 /* The job of the calling process, found out by wio_probe_create. */
 uint32_t wio_probe_own(const struct wio_probe *probe);

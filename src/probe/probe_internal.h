@@ -19,6 +19,8 @@
 #define WIO_PROBE_HOST_BYTES 256u
 
 struct wio_probe {
+    uint64_t number; /* of this process; from 1 on */
+    bool has_tsc;
     struct wio_task_system system;
     struct wio_probe_params params; /* without `settings` */
     char host[WIO_PROBE_HOST_BYTES];

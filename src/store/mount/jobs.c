@@ -63,12 +63,17 @@ static uint32_t number_of(struct mount_jobs *jobs, uint32_t job)
     return number;
 }
 
+static _Thread_local struct wio_probe_last last;
+
 void mount_jobs_act_for(struct mount_jobs *jobs, uint32_t tid)
 {
     if (jobs->probe == NULL) {
         return;
     }
-    wio_probe_drain(jobs->probe); /* behind the request, before the look */
-    const struct wio_job_hit hit = wio_probe_job(jobs->probe, tid, wio_probe_now_ms());
-    wio_store_act_for(jobs->store, number_of(jobs, hit.job));
+    /* ends are taken behind the request, before the look */
+    const struct wio_job_hit hit = wio_probe_job_again(jobs->probe, &last, tid);
+    if (last.note == 0) {
+        last.note = number_of(jobs, hit.job);
+    }
+    wio_store_act_for(jobs->store, last.note);
 }

@@ -68,6 +68,33 @@ static void old_answers_are_given_on(void **state)
     wio_job_table_destroy(table);
 }
 
+/* Whatever may make a look answer something else is counted; a thread that was not there is not. */
+static void changes_are_counted(void **state)
+{
+    (void)state;
+    struct wio_job_table *table = make(wio_job_policy_exit(), 0);
+    bool is_kept = false;
+    uint64_t before = wio_job_table_changes(table);
+    process(table, 10, 1, 5, 0);
+    process(table, 20, 1, 5, 0);
+    const struct wio_job_thread thread = {.tid = 11, .pid = 10, .watch = 3};
+    out[3] = 1;
+    assert_ok(wio_job_table_thread(table, &thread, &is_kept), NULL);
+    assert_int_equal(wio_job_table_changes(table), before);
+    process(table, 10, 1, 6, S);
+    assert_true(wio_job_table_changes(table) > before);
+    before = wio_job_table_changes(table);
+    wio_job_table_end(table, 11, 3);
+    assert_true(wio_job_table_changes(table) > before);
+    before = wio_job_table_changes(table);
+    wio_job_table_whole(table, 7);
+    assert_true(wio_job_table_changes(table) > before);
+    before = wio_job_table_changes(table);
+    wio_job_table_clear(table);
+    assert_true(wio_job_table_changes(table) > before);
+    wio_job_table_destroy(table);
+}
+
 static void failed_reads_are_tried_again_soon(void **state)
 {
     (void)state;
@@ -361,6 +388,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(old_answers_are_given_on),
+        cmocka_unit_test(changes_are_counted),
         cmocka_unit_test(failed_reads_are_tried_again_soon),
         cmocka_unit_test(lustre_believes_a_failure),
         cmocka_unit_test(a_job_is_purged_and_what_is_old),

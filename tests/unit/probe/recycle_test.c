@@ -84,8 +84,8 @@ struct run {
 
 static void look(struct run *run)
 {
-    wio_probe_drain(run->probe);
-    const struct wio_job_hit hit = wio_probe_job(run->probe, ID, wio_probe_now_ms());
+    static _Thread_local struct wio_probe_last last;
+    const struct wio_job_hit hit = wio_probe_job_again(run->probe, &last, ID);
     run->looks++;
     if (hit.answer != WIO_JOB_UNKNOWN && hit.job != WIO_JOB_NONE) {
         const char *name = wio_probe_text(run->probe, hit.job, NULL);
