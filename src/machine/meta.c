@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "ops/lookup.h"
 
 /* `op` costs as much as `of` where it has no cost of its own. */
 static const struct {
@@ -19,12 +20,6 @@ static const struct {
     {WIO_OP_remove, WIO_OP_unlink},      {WIO_OP_mkdtemp, WIO_OP_mkdir},
     {WIO_OP_ftruncate, WIO_OP_truncate},
 };
-
-bool wio_meta_is_create(unsigned op)
-{
-    return op == WIO_OP_mkstemp || op == WIO_OP_mkostemp || op == WIO_OP_mkstemps ||
-           op == WIO_OP_mkostemps || op == WIO_OP_tmpfile;
-}
 
 void wio_meta_init(struct wio_meta *meta)
 {
@@ -52,7 +47,7 @@ double wio_meta_cost(const struct wio_meta *meta, unsigned op, bool makes_file)
     if (op >= WIO_OP_COUNT) {
         return (double)NAN;
     }
-    if ((makes_file || wio_meta_is_create(op)) && !isnan(meta->create_s)) {
+    if ((makes_file || wio_op_opens_temporary(op)) && !isnan(meta->create_s)) {
         return meta->create_s;
     }
     for (size_t i = 0; isnan(meta->op_s[op]) && i < WIO_ARRAY_SIZE(families); i++) {

@@ -20,9 +20,6 @@ struct wio_meta {
     double create_s;
 };
 
-/* An open that makes a file whatever its flags are. */
-bool wio_meta_is_create(unsigned op);
-
 /* Nothing is known. */
 void wio_meta_init(struct wio_meta *meta);
 /* False: there is no such operation. */

@@ -8,6 +8,7 @@
 
 #include "machine/meta.h"
 #include "ops/calls.h"
+#include "ops/lookup.h"
 #include "predict/whatif.h"
 
 /* An event, and on what it works. */
@@ -209,14 +210,14 @@ static struct wio_model_op cut_of(uint32_t file, uint64_t size)
 static struct wio_converted open_of(const struct operation *it)
 {
     const struct wio_event *event = it->event;
-    int flags = event->op == WIO_OP_creat ? O_CREAT | O_TRUNC : (int)event->arg[0];
+    int flags = wio_open_flags(event);
     bool has_flags = event->op == WIO_OP_open || event->op == WIO_OP_creat ||
                      event->op == WIO_OP_fopen || event->op == WIO_OP_freopen;
     struct wio_converted out = {.kind = WIO_CONVERT_TIMED, .path = event->path};
     if (has_flags && (flags & O_CREAT) != 0) {
         out.makes = (flags & O_EXCL) != 0 ? WIO_CONVERT_MAKES : WIO_CONVERT_MAY_MAKE;
     }
-    if (wio_meta_is_create(event->op)) {
+    if (wio_op_opens_temporary(event->op)) {
         out.makes = WIO_CONVERT_MAKES;
     }
     if (out.makes == WIO_CONVERT_MAKES || (has_flags && (flags & O_TRUNC) != 0)) {

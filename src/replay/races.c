@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "ops/calls.h"
+#include "ops/lookup.h"
 #include "replay/initial/classify.h"
 
 #define NOBODY UINT32_MAX
@@ -68,7 +69,7 @@ static uint64_t key_of(uint32_t stream, uint64_t seq)
 
 static unsigned changes_of_open(const struct wio_event *event)
 {
-    int flags = rp_open_flags(event);
+    int flags = wio_open_flags(event);
     unsigned changes = (flags & O_CREAT) != 0 ? CHANGES_NAME : 0;
     return changes | ((flags & O_TRUNC) != 0 ? CHANGES_SIZE : 0);
 }

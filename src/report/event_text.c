@@ -132,7 +132,7 @@ static void put_arguments(struct wio_line *line, const struct wio_trace *trace,
     if (wio_wait_text(line, event, args.has_any)) {
         return;
     }
-    if (event->size != WIO_NO_SIZE) {
+    if (event->size != WIO_NO_SIZE && cls != WIO_CLASS_ATTR) {
         wio_line_u64(next_argument(&args), event->size);
         WIO_LINE_LITERAL(line, " B");
     }

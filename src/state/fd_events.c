@@ -4,15 +4,11 @@
 #include <linux/close_range.h>
 #include <sys/socket.h>
 
+#include "ops/lookup.h"
 #include "state/state_internal.h"
 
 /* What F_SETFL can change: fcntl(2). */
 #define CHANGEABLE_FLAGS (O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK)
-
-static int flags_of(const struct wio_event *event)
-{
-    return event->op == WIO_OP_creat ? O_CREAT | O_WRONLY | O_TRUNC : (int)event->arg[0];
-}
 
 /* The file that the path means; for what has no name a new one. */
 static enum wio_status file_by_path(struct wio_state *state, const struct wio_event *event,
@@ -20,7 +16,7 @@ static enum wio_status file_by_path(struct wio_state *state, const struct wio_ev
 {
     uint32_t node;
     const uint32_t host = state->params.processes[state_process_of(state, event)].host;
-    WIO_TRY(state_find_name(state, host, path, state_follows_links(event), &node));
+    WIO_TRY(state_find_name(state, host, path, wio_event_follows_links(event), &node));
     if (is_new || node == WIO_NO_INDEX) {
         return state_new_file(state, path, is_new ? WIO_STATE_MADE : WIO_STATE_UNKNOWN, file_out);
     }
@@ -30,7 +26,7 @@ static enum wio_status file_by_path(struct wio_state *state, const struct wio_ev
 static enum wio_status open_path(struct wio_state *state, const struct wio_event *event, int64_t fd,
                                  uint32_t path, bool is_new)
 {
-    struct state_open open = {.path = path, .flags = flags_of(event)};
+    struct state_open open = {.path = path, .flags = wio_open_flags(event)};
     WIO_TRY(file_by_path(state, event, path, is_new, &open.file));
     return state_open_fd(state, state_process_of(state, event), fd, &open,
                          (open.flags & O_CLOEXEC) != 0);
@@ -50,7 +46,7 @@ static enum wio_status do_open(struct wio_state *state, const struct wio_event *
 {
     const bool has_no_name = event->op == WIO_OP_memfd_create || event->op == WIO_OP_tmpfile ||
                              event->op == WIO_OP_popen ||
-                             (flags_of(event) & O_TMPFILE) == O_TMPFILE;
+                             (wio_open_flags(event) & O_TMPFILE) == O_TMPFILE;
     if (event->op == WIO_OP_fdopen || event->op == WIO_OP_fdopendir ||
         is_open_already(state, event)) {
         return WIO_OK; /* the same descriptor */

@@ -4,55 +4,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+#include "ops/lookup.h"
 #include "state/state_internal.h"
-
-static int open_flags(const struct wio_event *event)
-{
-    switch (event->op) {
-    case WIO_OP_creat:
-        return O_CREAT | O_WRONLY | O_TRUNC;
-    case WIO_OP_mkstemp:
-    case WIO_OP_mkostemp:
-    case WIO_OP_mkstemps:
-    case WIO_OP_mkostemps:
-        return O_CREAT | O_EXCL | O_RDWR;
-    default:
-        return (int)event->arg[0];
-    }
-}
-
-static bool makes_exclusively(int flags)
-{
-    return (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
-}
-
-bool state_follows_links(const struct wio_event *event)
-{
-    const int flags = open_flags(event);
-    switch (state_class(event)) {
-    case WIO_CLASS_OPEN:
-        return (flags & O_NOFOLLOW) == 0 && !makes_exclusively(flags);
-    case WIO_CLASS_STAT:
-        return event->op != WIO_OP_lstat && (event->arg[0] & AT_SYMLINK_NOFOLLOW) == 0;
-    case WIO_CLASS_READLINK:
-        return event->op == WIO_OP_realpath;
-    case WIO_CLASS_XATTR:
-        return event->op != WIO_OP_lgetxattr && event->op != WIO_OP_lsetxattr &&
-               event->op != WIO_OP_llistxattr && event->op != WIO_OP_lremovexattr;
-    case WIO_CLASS_LINK:
-        return (event->arg[0] & AT_SYMLINK_FOLLOW) != 0;
-    case WIO_CLASS_UNLINK:
-    case WIO_CLASS_RENAME:
-    case WIO_CLASS_SYMLINK:
-    case WIO_CLASS_MKDIR:
-    case WIO_CLASS_MKNOD:
-        return false;
-    case WIO_CLASS_ATTR:
-        return event->op != WIO_OP_lchown && event->op != WIO_OP_lutimes;
-    default:
-        return true;
-    }
-}
 
 static struct state_node *node_at(struct wio_state *state, uint32_t node)
 {
@@ -208,7 +161,7 @@ static enum wio_status read_link(struct wio_state *state, const struct wio_event
 static enum wio_status open_name(struct wio_state *state, const struct wio_event *event,
                                  uint32_t node)
 {
-    const int flags = open_flags(event);
+    const int flags = wio_open_flags(event);
     if (event->op == WIO_OP_fdopen || event->op == WIO_OP_fdopendir || event->op == WIO_OP_popen) {
         return WIO_OK;
     }
@@ -216,7 +169,7 @@ static enum wio_status open_name(struct wio_state *state, const struct wio_event
         (flags & O_TMPFILE) == O_TMPFILE) {
         return WIO_OK; /* files without a name */
     }
-    if (makes_exclusively(flags)) {
+    if (wio_open_is_exclusive(event)) {
         /* The open that fopen(.., "x") has made is the same one. */
         const bool is_same = (event->flags & WIO_EVENT_CAUSED) != 0 &&
                              node_at(state, node)->presence == STATE_NAME_PRESENT;
@@ -271,7 +224,7 @@ enum wio_status state_name_event(struct wio_state *state, const struct wio_event
     }
     uint32_t node;
     const uint32_t host = state->params.processes[state_process_of(state, event)].host;
-    WIO_TRY(state_find_name(state, host, event->path, state_follows_links(event), &node));
+    WIO_TRY(state_find_name(state, host, event->path, wio_event_follows_links(event), &node));
     if (node == WIO_NO_INDEX) {
         return WIO_OK;
     }

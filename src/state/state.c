@@ -2,6 +2,7 @@
 /* The tables in the order in which an event changes them, and the questions. */
 #include "state/state.h"
 
+#include "ops/lookup.h"
 #include "state/state_internal.h"
 
 void wio_state_destroy(struct wio_state *state)
@@ -133,7 +134,7 @@ enum wio_status wio_state_is_there(struct wio_state *state, const struct wio_eve
 {
     uint32_t node;
     const uint32_t host = state->params.processes[state_process_of(state, event)].host;
-    WIO_TRY(state_find_name(state, host, event->path, state_follows_links(event), &node));
+    WIO_TRY(state_find_name(state, host, event->path, wio_event_follows_links(event), &node));
     *is_there_out = node != WIO_NO_INDEX && state->names.nodes[node].presence == STATE_NAME_PRESENT;
     return WIO_OK;
 }
@@ -147,7 +148,7 @@ enum wio_status wio_state_file_of(struct wio_state *state, const struct wio_even
     if (file_out->file != WIO_NO_INDEX) {
         return WIO_OK;
     }
-    return wio_state_name(state, process, event->path, state_follows_links(event), file_out);
+    return wio_state_name(state, process, event->path, wio_event_follows_links(event), file_out);
 }
 
 uint32_t wio_state_made_by(const struct wio_state *state, const struct wio_event *event)

@@ -173,7 +173,5 @@ WIO_MUST_CHECK enum wio_status state_attach(struct wio_state *state, uint32_t no
 /* name_events.c: what an event does to names. */
 WIO_MUST_CHECK enum wio_status state_name_event(struct wio_state *state,
                                                 const struct wio_event *event);
-/* Does the operation work on the file behind a link in the last component? */
-bool state_follows_links(const struct wio_event *event);
 
 #endif

@@ -20,6 +20,7 @@ COMPUTES = set("""
     __assert_fail
     wio_alloc_array wio_alloc_room wio_stable_sort
     wio_pair_map_fini wio_pair_map_get wio_pair_map_init wio_pair_map_put wio_pair_map_remove
+    wio_event_follows_links wio_open_flags wio_open_is_exclusive
     wio_fmt_bytes wio_fmt_of wio_fmt_u64 wio_job_in_cgroup wio_utf8_length
     crypto_shorthash
     wio_edge_class_name wio_error_add wio_error_set wio_evidence_name wio_class_properties wio_op_class wio_op_properties wio_status_text

@@ -9,6 +9,7 @@
 #include "base/grow.h"
 #include "explain/account.h"
 #include "ops/calls.h"
+#include "ops/lookup.h"
 
 #define BLOCK 4096u
 #define FAR (1u << 20)    /* a step forward of more than this is no stride */
@@ -363,7 +364,7 @@ static void see_open(struct wio_patterns *patterns, const struct wio_event *even
                      struct wio_file_row *file)
 {
     bool is_flagged = event->op == WIO_OP_open;
-    bool is_cut = event->op == WIO_OP_creat || (event->arg[0] & O_TRUNC) != 0;
+    bool is_cut = (wio_open_flags(event) & O_TRUNC) != 0;
 
     if (event->error != 0) {
         return;

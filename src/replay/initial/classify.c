@@ -228,22 +228,3 @@ bool rp_is_covered(const struct wio_event *event, uint8_t caused)
         return false;
     }
 }
-
-int rp_open_flags(const struct wio_event *event)
-{
-    switch (event->op) {
-    case WIO_OP_creat:
-        return O_CREAT | O_WRONLY | O_TRUNC;
-    case WIO_OP_mkstemp:
-    case WIO_OP_mkostemp:
-    case WIO_OP_mkstemps:
-    case WIO_OP_mkostemps:
-        return O_CREAT | O_EXCL | O_RDWR | ((int)event->arg[0] & ~O_ACCMODE);
-    case WIO_OP_tmpfile:
-        return O_TMPFILE | O_RDWR | O_EXCL;
-    case WIO_OP_opendir:
-        return O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK;
-    default:
-        return (int)event->arg[0];
-    }
-}

@@ -49,7 +49,4 @@ bool rp_is_internal(const struct wio_event *event);
  */
 bool rp_is_covered(const struct wio_event *event, uint8_t caused);
 
-/* The flags of open(2) that an operation which opens a file stands for. Pure. */
-int rp_open_flags(const struct wio_event *event);
-
 #endif

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "ops/calls.h"
+#include "ops/lookup.h"
 #include "replay/initial/classify.h"
 
 /* Three things of a name have an order of their own. */
@@ -214,7 +215,7 @@ static enum presence made_of(const struct wio_event *event, bool is_second)
 
 static bool may_make(const struct wio_event *event)
 {
-    return wio_op_class(event->op) == WIO_CLASS_OPEN && (rp_open_flags(event) & O_CREAT) != 0;
+    return wio_op_class(event->op) == WIO_CLASS_OPEN && (wio_open_flags(event) & O_CREAT) != 0;
 }
 
 static size_t parent_bytes(const char *name)
@@ -243,7 +244,7 @@ static enum wio_status see_name(struct rp_file_order *order, const struct wio_ev
     WIO_TRY(state_of(order, name, strlen(name), NAME, &state));
     enum presence made = event->error == 0 ? made_of(event, is_second) : UNKNOWN;
     bool is_made = event->error == 0 && may_make(event) &&
-                   (state->presence != PRESENT || (rp_open_flags(event) & O_EXCL) != 0);
+                   (state->presence != PRESENT || (wio_open_flags(event) & O_EXCL) != 0);
     step.after = (uint8_t)(event->error == ENOENT ? ABSENT : PRESENT);
     if (made != UNKNOWN || is_made) {
         WIO_TRY(see_entries(order, step, name, parent_bytes(name), EXTENDS));
@@ -276,7 +277,7 @@ static bool cuts(const struct wio_event *event)
 {
     enum wio_class cls = wio_op_class(event->op);
     return cls == WIO_CLASS_SIZE ||
-           (cls == WIO_CLASS_OPEN && (rp_open_flags(event) & O_TRUNC) != 0);
+           (cls == WIO_CLASS_OPEN && (wio_open_flags(event) & O_TRUNC) != 0);
 }
 
 static bool meets_end(const struct wio_event *event)

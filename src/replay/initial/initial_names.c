@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "ops/calls.h"
+#include "ops/lookup.h"
 #include "replay/initial/classify.h"
 #include "replay/initial/kind.h"
 
@@ -73,13 +74,13 @@ static enum wio_status see_open(struct rp_observer *observer, const struct wio_e
                                 uint32_t node)
 {
     struct rp_space *space = &observer->space;
-    int flags = rp_open_flags(event);
+    int flags = wio_open_flags(event);
     if ((flags & O_TMPFILE) == O_TMPFILE || event->op == WIO_OP_tmpfile ||
         event->op == WIO_OP_fdopen || event->op == WIO_OP_fdopendir) {
         rp_space_found(space, node);
         return WIO_OK;
     }
-    if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) {
+    if (wio_open_is_exclusive(event)) {
         return rp_space_make(space, node, WIO_FILE_REGULAR);
     }
     if ((flags & O_CREAT) != 0) {
@@ -154,8 +155,7 @@ enum wio_status rp_see_two_names(struct rp_observer *observer, const struct wio_
     uint32_t from;
     uint32_t to;
     bool is_link = wio_op_class(event->op) == WIO_CLASS_LINK;
-    bool follow = is_link && (event->arg[0] & AT_SYMLINK_FOLLOW) != 0;
-    WIO_TRY(rp_observer_node(observer, event->path, follow, &from));
+    WIO_TRY(rp_observer_node(observer, event->path, wio_event_follows_links(event), &from));
     WIO_TRY(rp_observer_node(observer, event->path2, false, &to));
     if (event->error != 0) {
         if (from != RP_NONE && event->error != EEXIST && event->error != ENOTEMPTY) {
@@ -185,31 +185,6 @@ static enum wio_status see_symlink(struct rp_observer *observer, const struct wi
     WIO_TRY(rp_space_make(&observer->space, node, WIO_FILE_SYMLINK));
     return rp_space_set_target(&observer->space, node,
                                wio_trace_string(observer->trace, event->path2, NULL));
-}
-
-bool rp_follows_links(const struct wio_event *event)
-{
-    switch ((int)wio_op_class(event->op)) {
-    case WIO_CLASS_OPEN:
-        return (rp_open_flags(event) & O_NOFOLLOW) == 0 &&
-               (rp_open_flags(event) & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
-    case WIO_CLASS_STAT:
-        return event->op != WIO_OP_lstat && (event->arg[0] & AT_SYMLINK_NOFOLLOW) == 0;
-    case WIO_CLASS_READLINK:
-        return event->op == WIO_OP_realpath;
-    case WIO_CLASS_XATTR:
-        return event->op != WIO_OP_lgetxattr && event->op != WIO_OP_lsetxattr &&
-               event->op != WIO_OP_llistxattr && event->op != WIO_OP_lremovexattr;
-    case WIO_CLASS_UNLINK:
-    case WIO_CLASS_SYMLINK:
-    case WIO_CLASS_MKDIR:
-    case WIO_CLASS_MKNOD:
-        return false;
-    case WIO_CLASS_ATTR:
-        return event->op != WIO_OP_lchown && event->op != WIO_OP_lutimes;
-    default:
-        return true;
-    }
 }
 
 /* A descriptor of a file that nothing opened: it was there, and opened, before the trace began. */

@@ -15,9 +15,6 @@ WIO_MUST_CHECK enum wio_status rp_observer_node(struct rp_observer *observer, ui
 WIO_MUST_CHECK enum wio_status rp_observer_name(struct rp_observer *observer, uint32_t string,
                                                 uint32_t *node_out);
 
-/* Is the operation done on the file behind a link in the last component? Pure. */
-bool rp_follows_links(const struct wio_event *event);
-
 /* An operation on one name that succeeded, one that failed, rename and link, copies. */
 WIO_MUST_CHECK enum wio_status rp_see_success(struct rp_observer *observer,
                                               const struct wio_event *event, uint32_t node);

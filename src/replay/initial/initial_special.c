@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "ops/calls.h"
+#include "ops/lookup.h"
 #include "replay/initial/classify.h"
 #include "replay/initial/initial_names.h"
 #include "trace/format/file_type.h"
@@ -88,8 +89,7 @@ static bool shows_file(const struct rp_kinds *kinds, const struct wio_event *eve
     case WIO_CLASS_SYMLINK:
         return true;
     case WIO_CLASS_OPEN:
-        return rp_kinds_is_gone(kinds, event->path) ||
-               (rp_open_flags(event) & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+        return rp_kinds_is_gone(kinds, event->path) || wio_open_is_exclusive(event);
     case WIO_CLASS_STAT:
         return is_by_name(event) && is_file((uint32_t)event->arg[1]);
     default:

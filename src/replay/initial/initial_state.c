@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "ops/calls.h"
+#include "ops/lookup.h"
 #include "replay/initial/initial_names.h"
 #include "replay/initial/kind.h"
 
@@ -55,7 +56,7 @@ enum wio_status rp_observe(struct rp_observer *observer, const struct wio_event 
     if (cls == WIO_CLASS_RENAME || cls == WIO_CLASS_LINK) {
         return rp_see_two_names(observer, event);
     }
-    WIO_TRY(rp_observer_node(observer, event->path, rp_follows_links(event), &node));
+    WIO_TRY(rp_observer_node(observer, event->path, wio_event_follows_links(event), &node));
     if (event->error == 0 && cls == WIO_CLASS_COPY) {
         return rp_see_copy(observer, event, node);
     }

@@ -22,13 +22,15 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "ops/calls.h"
+#include "ops/lookup.h"
 
 #define PROC_BYTES 64
 #define VALUE_MAX 65536u /* XATTR_SIZE_MAX */
 
-static int look_up(const struct rp_worker *worker, const struct wio_event *event, bool follow)
+static int look_up(const struct rp_worker *worker, const struct wio_event *event)
 {
-    int flags = (follow ? 0 : O_NOFOLLOW) | (event->error == ENOTDIR ? O_DIRECTORY : 0);
+    int flags = (wio_event_follows_links(event) ? 0 : O_NOFOLLOW) |
+                (event->error == ENOTDIR ? O_DIRECTORY : 0);
     return rp_root_openat(worker->run->root, rp_path(worker, event), O_PATH | flags, 0);
 }
 
@@ -75,15 +77,14 @@ void rp_do_stat(struct rp_worker *worker, const struct wio_event *event, struct 
         }
         return;
     }
-    bool is_link = event->op == WIO_OP_lstat || (event->arg[0] & AT_SYMLINK_NOFOLLOW) != 0;
-    if (is_link && event->error != ENOTDIR) {
+    if (!wio_event_follows_links(event) && event->error != ENOTDIR) {
         char name[NAME_MAX + 1];
         int dir WIO_CLEANUP(wio_fd_cleanup) =
             rp_root_parent(worker->run->root, rp_path(worker, event), name);
         done_stat(event, dir < 0 ? -1 : fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW), &st, out);
         return;
     }
-    int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event, !is_link);
+    int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event);
     done_stat(event, fd < 0 ? -1 : fstat(fd, &st), &st, out);
     keep_error(worker, event, out);
 }
@@ -91,8 +92,7 @@ void rp_do_stat(struct rp_worker *worker, const struct wio_event *event, struct 
 void rp_do_access(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
 {
     char proc[PROC_BYTES];
-    int fd WIO_CLEANUP(wio_fd_cleanup) =
-        look_up(worker, event, (event->arg[1] & AT_SYMLINK_NOFOLLOW) == 0);
+    int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event);
     rp_done(out, fd < 0 ? -1
                         : faccessat(AT_FDCWD, proc_name(fd, proc), (int)event->arg[0],
                                     event->op == WIO_OP_euidaccess ? AT_EACCESS : 0));
@@ -103,7 +103,7 @@ void rp_do_readlink(struct rp_worker *worker, const struct wio_event *event, str
     char text[PATH_MAX];
     char name[NAME_MAX + 1];
     if (event->op == WIO_OP_realpath) {
-        int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event, true);
+        int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event);
         rp_done(out, fd < 0 ? -1 : 0);
         return;
     }
@@ -123,7 +123,7 @@ void rp_do_statfs(struct rp_worker *worker, const struct wio_event *event, struc
         }
         return;
     }
-    int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event, true);
+    int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event);
     rp_done(out, fd < 0 ? -1 : fstatfs(fd, &st));
 }
 
@@ -134,12 +134,6 @@ static bool is_path_only(const struct wio_event *event, int fd)
 {
     int flags = fcntl(fd, F_GETFL);
     return event->error == EBADF && flags >= 0 && (flags & O_PATH) != 0;
-}
-
-static bool is_xattr_of_link(const struct wio_event *event)
-{
-    return event->op == WIO_OP_lgetxattr || event->op == WIO_OP_lsetxattr ||
-           event->op == WIO_OP_llistxattr || event->op == WIO_OP_lremovexattr;
 }
 
 static bool is_xattr_by_fd(const struct wio_event *event)
@@ -199,7 +193,7 @@ void rp_do_xattr(struct rp_worker *worker, const struct wio_event *event, struct
         }
         return;
     }
-    int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event, !is_xattr_of_link(event));
+    int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event);
     if (fd < 0 || rp_failed_by_name(event)) {
         rp_done(out, fd < 0 ? -1 : 0);
         return;
@@ -231,8 +225,7 @@ static void set_mode(const struct wio_event *event, int fd, struct rp_outcome *o
 {
     char proc[PROC_BYTES];
     struct stat st;
-    bool is_itself = event->op == WIO_OP_lchmod || (event->arg[1] & AT_SYMLINK_NOFOLLOW) != 0;
-    if (is_itself && fstat(fd, &st) == 0 && S_ISLNK(st.st_mode)) {
+    if (!wio_event_follows_links(event) && fstat(fd, &st) == 0 && S_ISLNK(st.st_mode)) {
         errno = EOPNOTSUPP;
         rp_done(out, -1);
         return;
@@ -261,25 +254,6 @@ static void set_attr(const struct rp_worker *worker, const struct wio_event *eve
     }
 }
 
-/* On a link itself. Of utimensat the trace has no flags: programs that set the times of what turns
- * out to be a link (cp, tar, rsync) mean the link. */
-static bool is_about_link(const struct wio_event *event)
-{
-    switch (event->op) {
-    case WIO_OP_lchown:
-    case WIO_OP_lutimes:
-    case WIO_OP_lchmod:
-    case WIO_OP_utimens:
-        return true;
-    case WIO_OP_chmod:
-        return (event->arg[1] & AT_SYMLINK_NOFOLLOW) != 0;
-    case WIO_OP_chown:
-        return (event->arg[2] & AT_SYMLINK_NOFOLLOW) != 0;
-    default:
-        return false;
-    }
-}
-
 void rp_do_attr(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
 {
     if (event->op == WIO_OP_umask) {
@@ -300,7 +274,7 @@ void rp_do_attr(struct rp_worker *worker, const struct wio_event *event, struct 
         }
         return;
     }
-    int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event, !is_about_link(event));
+    int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event);
     if (fd < 0 || rp_failed_by_name(event)) {
         rp_done(out, fd < 0 ? -1 : 0);
         return;

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "ops/calls.h"
+#include "ops/lookup.h"
 
 static int parent(const struct rp_worker *worker, const char *path, char *name)
 {
@@ -121,7 +122,7 @@ void rp_do_link(struct rp_worker *worker, const struct wio_event *event, struct 
 {
     char name[NAME_MAX + 1];
     char proc[64];
-    int flags = O_PATH | ((event->arg[0] & AT_SYMLINK_FOLLOW) != 0 ? 0 : O_NOFOLLOW);
+    int flags = O_PATH | (wio_event_follows_links(event) ? 0 : O_NOFOLLOW);
     int file WIO_CLEANUP(wio_fd_cleanup) =
         rp_root_openat(worker->run->root, rp_path(worker, event), flags, 0);
     int dir WIO_CLEANUP(wio_fd_cleanup) =

@@ -14,19 +14,11 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "ops/calls.h"
+#include "ops/lookup.h"
 
 static mode_t mode_of(const struct wio_event *event)
 {
-    switch (event->op) {
-    case WIO_OP_mkstemp:
-    case WIO_OP_mkostemp:
-    case WIO_OP_mkstemps:
-    case WIO_OP_mkostemps:
-    case WIO_OP_tmpfile:
-        return 0600;
-    default:
-        return (mode_t)event->arg[1] & 0777;
-    }
+    return wio_op_opens_temporary(event->op) ? 0600 : (mode_t)event->arg[1] & 0777;
 }
 
 /* A device or fifo found in the target is not a file of the trace. */
@@ -76,7 +68,7 @@ static int flags_of_failed(const struct wio_event *event, int flags)
 /* With O_CREAT, and a slash behind the name. */
 static bool is_named_as_directory(const struct wio_event *event, const struct rp_outcome *out)
 {
-    return event->error == EISDIR && (rp_open_flags(event) & O_CREAT) != 0 &&
+    return event->error == EISDIR && (wio_open_flags(event) & O_CREAT) != 0 &&
            (out->error == ENOENT || out->error == 0);
 }
 
@@ -95,7 +87,7 @@ static void open_as_failed(struct rp_worker *worker, const struct wio_event *eve
 
 void rp_do_open(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
 {
-    int flags = rp_open_flags(event);
+    int flags = wio_open_flags(event);
     if (event->error != 0) {
         open_as_failed(worker, event, flags, out);
         return;
@@ -108,7 +100,7 @@ void rp_do_open(struct rp_worker *worker, const struct wio_event *event, struct 
 void rp_open_anyway(struct rp_worker *worker, const struct wio_event *event,
                     const struct rp_outcome *out)
 {
-    int flags = rp_open_flags(event);
+    int flags = wio_open_flags(event);
     const char *path = rp_path(worker, event);
     const struct rp_root *root = worker->run->root;
     if (out->error == ENOENT && (flags & (O_DIRECTORY | O_PATH)) == 0) {

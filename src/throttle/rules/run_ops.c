@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "ops/calls.h"
+#include "ops/lookup.h"
 
 struct ops_reader {
     const struct wio_trace *trace;
@@ -27,17 +28,7 @@ static uint64_t name_of(const struct wio_trace *trace, uint32_t path)
 
 static bool is_temporary(const struct wio_event *event)
 {
-    switch ((int)event->op) {
-    case WIO_OP_mkstemp:
-    case WIO_OP_mkostemp:
-    case WIO_OP_mkstemps:
-    case WIO_OP_mkostemps:
-    case WIO_OP_mkdtemp:
-    case WIO_OP_tmpfile:
-        return true;
-    default:
-        return false;
-    }
+    return wio_op_opens_temporary(event->op) || event->op == WIO_OP_mkdtemp;
 }
 
 static bool is_look(const struct wio_event *event)
@@ -138,7 +129,7 @@ static size_t find_opens(uint16_t ops[WIO_OP_COUNT])
 static enum wio_status note_open(struct wio_map *opened, const struct wio_event *event)
 {
     const uint64_t *before = wio_map_get(opened, event->path);
-    bool appends = event->op != WIO_OP_creat && (event->arg[0] & O_APPEND) != 0;
+    bool appends = (wio_open_flags(event) & O_APPEND) != 0;
     if (event->error != 0 || (before != NULL && *before != 0)) {
         return WIO_OK;
     }

@@ -189,7 +189,9 @@ static void times(void)
     CALL(INT, "futimesat", AT_FDCWD, P("names.dat"), P(micros));
     EXPECT("path=%s a0=1001 a1=5000 a2=2001 a3=6000", path);
     CALL(INT, "utimensat", AT_FDCWD, P("names.dat"), P(nanos), 0);
-    EXPECT("path=%s a0=1002 a1=7 a2=2002 a3=8", path);
+    EXPECT("path=%s size=0 a0=1002 a1=7 a2=2002 a3=8", path);
+    CALL(INT, "utimensat", AT_FDCWD, P("names.dat"), P(nanos), AT_SYMLINK_NOFOLLOW);
+    EXPECT("path=%s size=%d a0=1002 a1=7 a2=2002 a3=8", path, AT_SYMLINK_NOFOLLOW);
     CALL(INT, "futimens", fd, P(nanos));
     EXPECT("fd=%d path=%s a0=1002 a1=7 a2=2002 a3=8", fd, path);
     cover_close(fd, path);

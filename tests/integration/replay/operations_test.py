@@ -500,6 +500,27 @@ class Names(ReplayCase):
         self.assertEqual(stat.S_IMODE(os.stat(self.path("/old")).st_mode), 0o750)
         self.assertEqual(os.stat(self.path("/e/f")).st_mtime, 2000)
 
+    def test_what_acts_on_a_link_leaves_its_target_alone(self):
+        """Links to where nothing is, and a file whose times only the operations that follow change."""
+        self.script("""
+            file /gone symlink target=/far/gone
+            file /link symlink target=there
+            utimens path=/gone a0=1000 a1=0 a2=2000 a3=0 size=256 res=0
+            lutimes path=/gone a0=1000 a1=0 a2=3000 a3=0
+            access path=/gone a0=0 a1=256
+            lchmod path=/gone a0=0600 err=95
+            chmod path=/gone a0=0600 a1=256 err=95
+            stat path=/gone err=2
+            access path=/gone a0=0 a1=0 err=2
+            utimens path=/link a0=1000 a1=0 a2=4000 a3=0 size=0 res=0
+            utimens path=/link a0=1000 a1=0 a2=5000 a3=0 size=256 res=0""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(self.tree(), {"/gone", "/link", "/there"})
+        self.assertEqual(os.lstat(self.path("/gone")).st_mtime, 3000)
+        self.assertEqual(os.lstat(self.path("/link")).st_mtime, 5000)
+        self.assertEqual(os.stat(self.path("/link")).st_mtime, 4000)
+
     def test_made_files(self):
         """Without a type mknod makes a regular file, which is written and removed."""
         self.script("""

@@ -152,6 +152,22 @@ class Programs(ReplayCase):
                    "[t.start() for t in threads]; [t.join() for t in threads]\n"
                    "os.remove('y0')")
 
+    def test_links_that_lead_nowhere(self):
+        """What acts on a link itself does not need its target, and does not make it."""
+        self.check(sys.executable, "-c",
+                   "import os\n"
+                   "os.symlink('gone/away', 'dangling')\n"
+                   "os.utime('dangling', (5, 6), follow_symlinks=False)\n"
+                   "os.access('dangling', os.F_OK, follow_symlinks=False)\n"
+                   "os.chown('dangling', os.getuid(), os.getgid(), follow_symlinks=False)\n"
+                   "print(os.path.exists('dangling'), os.path.exists('gone'))\n"
+                   "os.utime('in/sub/link', (7, 8))\n"
+                   "os.utime('in/sub/link', (9, 10), follow_symlinks=False)")
+        target = self.path(self.work)
+        self.assertFalse(os.path.lexists(os.path.join(target, "gone")))
+        times = [os.lstat(os.path.join(target, name)).st_mtime for name in ("dangling", "in/sub/link", "in/sub/f1")]
+        self.assertEqual(times, [6, 10, 8])
+
     def test_message_queue(self):
         """The kernel names its descriptor as a file in the root directory."""
         self.check(sys.executable, "-c",

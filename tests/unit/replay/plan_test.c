@@ -3,6 +3,7 @@
 #include "support/unit.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -165,6 +166,40 @@ static void links_are_followed(void **state)
     assert_int_equal(initial("/seen")->type, WIO_FILE_SYMLINK);
     assert_string_equal(wio_strtab_get(&plan->observer.space.texts, initial("/seen")->target, NULL),
                         "/target");
+}
+
+static void what_acts_on_a_link_needs_no_target(void **state)
+{
+    (void)state;
+    make_plan("file /link symlink target=/far/gone\n"
+              "chown path=/link a0=1 a1=1 a2=0x100\n" /* AT_SYMLINK_NOFOLLOW */
+              "lchown path=/link a0=1 a1=1\n"
+              "chmod path=/link a0=0600 a1=0x100 err=95\n"
+              "lchmod path=/link a0=0600 err=95\n"
+              "access path=/link a0=0 a1=0x100\n"
+              "utimens path=/link a0=1 a2=2 size=256 res=0\n"
+              "utimens path=/link a0=1 a2=2\n"
+              "lutimes path=/link a0=1 a2=2\n");
+    assert_int_equal(initial("/link")->type, WIO_FILE_SYMLINK);
+    assert_null(initial("/far/gone"));
+    assert_null(initial("/far"));
+}
+
+static void what_follows_a_link_needs_its_target(void **state)
+{
+    (void)state;
+    static const char *const events[] = {
+        "chown path=/link a0=1 a1=1 a2=0\n", "chmod path=/link a0=0600 a1=0\n",
+        "access path=/link a0=0 a1=0\n",     "utimens path=/link a0=1 a2=2 size=0 res=0\n",
+        "utimes path=/link a0=1 a2=2\n",     "stat path=/link a1=0100600 a2=0\n"};
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(events); i++) {
+        char script[256];
+        (void)snprintf(script, sizeof(script), "file /link symlink target=/far/there\n%s",
+                       events[i]);
+        make_plan(script);
+        assert_non_null(initial("/far/there"));
+        (void)drop_plan(NULL);
+    }
 }
 
 static void entries_were_there(void **state)
@@ -373,6 +408,8 @@ int main(void)
         PLAN_TEST(o_creat_is_decided_by_what_follows),
         PLAN_TEST(names_are_followed),
         PLAN_TEST(links_are_followed),
+        PLAN_TEST(what_acts_on_a_link_needs_no_target),
+        PLAN_TEST(what_follows_a_link_needs_its_target),
         PLAN_TEST(entries_were_there),
         PLAN_TEST(specials_are_skipped),
         PLAN_TEST(a_name_is_what_it_is_at_the_time),

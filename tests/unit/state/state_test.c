@@ -4,7 +4,11 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
 #include "support/stingy.h"
 #include "unit/state/world.h"
 
@@ -126,6 +130,51 @@ static void symbolic_links_are_followed(void **state)
                      .op = WIO_OP_symlink, .path = text(&w, "/ring"), .path2 = text(&w, "/ring")});
     assert_int_equal(named(&w, 0, "/ring/a").file, WIO_NO_INDEX);
     world_end(&w);
+}
+
+/* Each is a success at a link that leads nowhere: only what follows it says that the target is
+ * there. */
+static void what_acts_on_a_link_says_nothing_of_its_target(void **state)
+{
+    (void)state;
+    static const struct {
+        enum wio_op op;
+        bool follows;
+        int64_t arg[4];
+        uint64_t size;
+    } cases[] = {
+        {WIO_OP_chmod, true, {0600}, WIO_NO_SIZE},
+        {WIO_OP_chmod, false, {0600, AT_SYMLINK_NOFOLLOW}, WIO_NO_SIZE},
+        {WIO_OP_lchmod, false, {0600}, WIO_NO_SIZE},
+        {WIO_OP_chown, true, {1, AT_SYMLINK_NOFOLLOW}, WIO_NO_SIZE},
+        {WIO_OP_chown, false, {1, 1, AT_SYMLINK_NOFOLLOW}, WIO_NO_SIZE},
+        {WIO_OP_lchown, false, {1, 1}, WIO_NO_SIZE},
+        {WIO_OP_access, true, {R_OK}, WIO_NO_SIZE},
+        {WIO_OP_access, false, {R_OK, AT_SYMLINK_NOFOLLOW}, WIO_NO_SIZE},
+        {WIO_OP_utimes, true, {1, 0, 2, 0}, WIO_NO_SIZE},
+        {WIO_OP_lutimes, false, {1, 0, 2, 0}, WIO_NO_SIZE},
+        {WIO_OP_utimens, true, {1, 0, 2, 0}, 0},
+        {WIO_OP_utimens, false, {1, 0, 2, 0}, AT_SYMLINK_NOFOLLOW},
+        {WIO_OP_utimens, false, {1, 0, 2, 0}, WIO_NO_SIZE},
+        {WIO_OP_stat, true, {0, S_IFREG}, WIO_NO_SIZE},
+        {WIO_OP_lstat, false, {0, S_IFLNK}, WIO_NO_SIZE},
+        {WIO_OP_truncate, true, {0}, 0},
+    };
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(cases); i++) {
+        struct world w;
+        world_begin(&w, NULL);
+        assert_int_equal(wio_state_initial_link(w.state, text(&w, "/link"), text(&w, "/far")),
+                         WIO_OK);
+        struct wio_event event = {
+            .op = (uint16_t)cases[i].op, .path = text(&w, "/link"), .size = cases[i].size};
+        memcpy(event.arg, cases[i].arg, sizeof(event.arg));
+        do_event(&w, event);
+        const bool is_there = named(&w, 0, "/far").is_there;
+        if (is_there != cases[i].follows) {
+            fail_msg("case %zu: %s", i, wio_op_name(cases[i].op));
+        }
+        world_end(&w);
+    }
 }
 
 static void events_tell_of_before_the_run(void **state)
@@ -301,6 +350,7 @@ int main(void)
         cmocka_unit_test(a_removed_file_is_another_one),
         cmocka_unit_test(links_are_two_names_of_one_file),
         cmocka_unit_test(symbolic_links_are_followed),
+        cmocka_unit_test(what_acts_on_a_link_says_nothing_of_its_target),
         cmocka_unit_test(events_tell_of_before_the_run),
         cmocka_unit_test(descriptors_are_duplicated_and_closed),
         cmocka_unit_test(children_inherit_and_exec_closes),
