@@ -4,9 +4,9 @@
  *
  *     "meta": {"open": 2e-6, "create": 3e-5, "close": 4e-7, "stat": 1e-6, ...}
  *
- * Names are those of operations (ops/ops.def), and "create": an open that makes a file. An
- * operation without a number of its own has that of its family: fstat that of stat, fclose that of
- * close. Of operations that have neither nothing is known.
+ * Names are those of operations (include/whyio/ops.def), and "create": an open that makes a file.
+ * An operation without a number of its own has that of its family: fstat that of stat, fclose that
+ * of close. Of operations that have neither nothing is known.
  */
 #ifndef WIO_MACHINE_META_H
 #define WIO_MACHINE_META_H

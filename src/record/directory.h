@@ -28,7 +28,7 @@ struct wio_directory {
     bool is_local;        /* rings are elsewhere, raw/<name> is a link to them */
     int lock;             /* descriptor of DIR/lock while it is held, else -1 */
     int rings_lock;       /* on `rings`, from making to removing them: says that a recorder is at
-                             work there (seal.h, holds_lock); else -1 */
+                             work there (seal/seal.h, holds_lock); else -1 */
 };
 
 /* "./<program>-<pid>.whyio", with the pid of this process. */

@@ -129,7 +129,7 @@ unsigned wio_old_trace_finished(const char *dir, const char *launch)
 }
 
 /* The next entry of raw/ that is a directory of rings, or a link that a recorder of this trace made
- * (trust.h) to one; false at the end. The caller closes it. */
+ * (trace/format/trust.h) to one; false at the end. The caller closes it. */
 static bool next_rings(DIR *list, const struct wio_raw *raw, struct wio_ring_dir *out)
 {
     const struct dirent *entry;

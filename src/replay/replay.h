@@ -70,7 +70,7 @@ struct wio_replay_link;
 
 struct wio_replay_params {
     size_t struct_size;
-    struct wio_replay_link *link; /* under a launcher (link.h), else NULL */
+    struct wio_replay_link *link; /* under a launcher (launcher/link.h), else NULL */
     const char *root;             /* made if only its last component is missing */
     enum wio_replay_mode mode;
     double scale_compute; /* factor on think times; 0 = 1 */

@@ -22,7 +22,7 @@ enum wio_status mail_take(struct mail *mail,
                           void (*deliver)(void *arg, const struct wio_replay_mail *item), void *arg,
                           bool *any_out, struct wio_error *err);
 
-/* In link.c: the text of an MPI error. */
+/* In replay_mpi_link.c: the text of an MPI error. */
 enum wio_status link_check(int code, const char *what, struct wio_error *err);
 
 #endif

@@ -28,7 +28,7 @@ struct wio_infer_file {
 
 #define WIO_INFER_NO_TIME UINT64_MAX
 
-/* fds.c */
+/* causal/files/fds.c */
 struct wio_infer_files {
     struct wio_infer_file *items;
     size_t room;
@@ -36,11 +36,11 @@ struct wio_infer_files {
     uint32_t free;
 };
 
-/* channel.c, fifo.c, writer_close.c */
+/* causal/files: channel.c, fifo.c, writer_close.c */
 struct wio_infer_pipe {
     struct wio_infer_list closings; /* of write ends */
     struct wio_infer_list full;     /* writes that wait until `a` bytes have been read */
-    struct wio_infer_list openings; /* of a FIFO: fifo.c */
+    struct wio_infer_list openings; /* of a FIFO: causal/files/fifo.c */
     uint32_t opening;               /* of them, so many calls are under way */
     uint64_t capacity;              /* bytes, 0 = as Linux makes it */
     uint64_t given;                 /* bytes written .. */
@@ -52,7 +52,7 @@ struct wio_infer_pipes {
     struct wio_pair_map closing_of; /* (object, thread) -> its closing, of objects that have many */
 };
 
-/* channel.c, connect.c, message.c */
+/* causal/files: channel.c, connect.c, message.c */
 struct wio_infer_socket {
     struct wio_infer_list closings;
     struct wio_infer_list messages; /* that wait to be read: `a` is the size, `b` the end */

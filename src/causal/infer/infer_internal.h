@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all kinds of waiting share: where an event stands, lists, edges, and objects by name. Files
- * and channels: files.h; threads, processes and messages: sync.h. */
+ * and channels: causal/files/files.h; threads, processes, messages: causal/threads/sync.h. */
 #ifndef WIO_CAUSAL_INFER_INFER_INTERNAL_H
 #define WIO_CAUSAL_INFER_INFER_INTERNAL_H
 
@@ -136,8 +136,8 @@ WIO_MUST_CHECK enum wio_status wio_infer_lock_object(struct wio_infer *infer,
                                                      const struct wio_event *event,
                                                      enum wio_infer_kind kind,
                                                      uint32_t *object_out);
-/* What an object of this kind has besides, of `bytes`: files.h and sync.h say which. Valid until an
- * object is made. */
+/* What an object of this kind has besides, of `bytes`: causal/files/files.h and
+ * causal/threads/sync.h say which. Valid until an object is made. */
 static inline void *wio_infer_part(const struct wio_infer *infer, uint32_t object,
                                    enum wio_infer_kind kind, size_t bytes)
 {

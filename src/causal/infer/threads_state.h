@@ -23,7 +23,7 @@ struct wio_infer_image {
     bool is_born;
 };
 
-/* image.c, process.c, helper.c */
+/* causal/threads: image.c, process.c, helper.c */
 struct wio_infer_processes {
     struct wio_infer_image *images;
     uint32_t *next_stream;         /* per stream: the next of its image */
@@ -45,13 +45,13 @@ struct wio_infer_semaphore {
     bool has_initial;
 };
 
-/* thread.c: of a condition or a futex word; the room in a message queue. */
+/* causal/threads/thread.c: of a condition or a futex word; the room in a message queue. */
 struct wio_infer_wakes {
     struct wio_infer_list wakes; /* of `a` waiters, by the bits `b` */
     struct wio_infer_list moved; /* waiters that are moved to the word `b` */
 };
 
-/* thread.c */
+/* causal/threads/thread.c */
 struct wio_infer_barrier {
     uint64_t members; /* that have come, where no rounds are told */
 };
@@ -77,7 +77,7 @@ struct wio_infer_rank {
     bool is_inter; /* an intercommunicator */
 };
 
-/* mpi.c */
+/* causal/threads/mpi.c */
 struct wio_infer_mpi {
     struct wio_pair_map rank_of; /* (image, communicator object) -> index of ranks */
     struct wio_infer_rank *ranks;

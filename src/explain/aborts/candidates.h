@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Changes that are tried on the recorded transactions (whatif.h), each for one of the two cures or
- * as another policy of the lock manager: what would have been aborted, and what would have waited.
+ * Changes that are tried on the recorded transactions (explain/whatif/whatif.h), each for one of
+ * the two cures or as another policy of the lock manager: what would have been aborted, and what
+ * would have waited.
  */
 #ifndef WIO_EXPLAIN_ABORTS_CANDIDATES_H
 #define WIO_EXPLAIN_ABORTS_CANDIDATES_H

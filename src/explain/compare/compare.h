@@ -8,7 +8,7 @@
  *     for (size_t i = 0; i < wio_compare_rows(comparison, WIO_COMPARE_OPS, &rows); i++) ...
  *     wio_comparison_destroy(comparison);
  *
- * What is counted (account.h has the rules for one event):
+ * What is counted (explain/account.h has the rules for one event):
  *   operations  every event: the numbers of `whyio info`
  *   files       what reached the files, by path: of a stdio call the reads and writes that it
  *               caused, not the call itself (its bytes would count twice, and calls served from

@@ -73,7 +73,8 @@ struct rp_gate_stream {
 #define RP_AT_LOCK (UINT64_C(1) << 63)
 #define RP_AT_FILE (UINT64_C(1) << 62)
 
-/* Threads of other machines, in a replay under a launcher: reached by messages (remote.h). */
+/* Threads of other machines, in a replay under a launcher: reached by messages (launcher/remote.h).
+ */
 struct rp_far_meeting {
     uint64_t machines; /* that have a taker: bit number modulo 64 */
     uint32_t here;     /* givers on this machine */

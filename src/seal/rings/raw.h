@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * DIR/raw and the directories of rings below it, by descriptor: no link is followed but those that
- * a recorder of this trace made (trust.h), and what is opened once stays what it was.
+ * a recorder of this trace made (trace/format/trust.h), and what is opened once stays what it was.
  *
  * Locks: flock(2) on raw/ is held while rings are sealed into DIR and taken away, flock(2) on a
  * directory of rings while its recorder is at work. Both have modes that let only their owner open

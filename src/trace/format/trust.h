@@ -2,7 +2,7 @@
 /*
  * What may be sealed and cleared. A trace directory may come out of an archive, or belong to
  * another user: only what this user's recorder made is written to and taken away. This is the one
- * place that decides; raw.h opens directories, seal.h reads rings by its answers.
+ * place that decides; seal/rings/raw.h opens directories, seal/seal.h reads rings by its answers.
  * FORMAT.md R-RING-8. Thread safe: no state.
  */
 #ifndef WIO_TRACE_FORMAT_TRUST_H
@@ -40,7 +40,7 @@ WIO_MUST_CHECK enum wio_status wio_trust_bind(int raw, const char *raw_path, int
 /*
  * Does the owner alone make a ring, or a mark, in a directory the run's: the directory's owner,
  * root, or this user? Rings of other users are judged by what the run's own rings say of them, see
- * seal_owner.c (R-RING-10).
+ * seal/rings/seal_owner.c (R-RING-10).
  */
 bool wio_trust_ring(uid_t dir_owner, uid_t ring_owner);
 

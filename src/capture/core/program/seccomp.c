@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that takes system calls away from itself (seccomp) must not die by ours: from then on
- * raw.h makes none. What the threads' chunks can still hold is recorded, the rest is counted as
- * dropped. Where the program forbids itself to look at the time stamp counter, too (the kernel does
- * it for strict seccomp, PR_SET_TSC asks for it), nothing is recorded any more.
+ * core/raw.h makes none. What the threads' chunks can still hold is recorded, the rest is counted
+ * as dropped. Where the program forbids itself to look at the time stamp counter, too (the kernel
+ * does it for strict seccomp, PR_SET_TSC asks for it), nothing is recorded any more.
  */
 #include "capture/core/program/seccomp.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seccomp and prctl as syscall(2) calls them; the flag that they set is in raw.h. */
+/* seccomp and prctl as syscall(2) calls them; the flag that they set is in core/raw.h. */
 #ifndef WIO_CAPTURE_CORE_SECCOMP_H
 #define WIO_CAPTURE_CORE_SECCOMP_H
 
