@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "base/mounts.h"
+#include "base/system/mounts.h"
 #include "edges/paths.h"
 #include "trace/read/recorders.h"
 

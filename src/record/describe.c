@@ -11,8 +11,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/cpus.h"
 #include "base/io.h"
+#include "base/system/cpus.h"
 #include "record/machine.h"
 #include "trace/write/segment_internal.h"
 

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/fmt.h"
 #include "base/io.h"
-#include "base/memory_group.h"
+#include "base/system/memory_group.h"
 
 #define PROC_MOST (1u << 20)
 #define KIB 1024

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "base/mounts.h"
+#include "base/system/mounts.h"
 #include "calibrate/system/dirty_limits.h"
 #include "calibrate/system/rate_limit.h"
 

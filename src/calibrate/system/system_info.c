@@ -14,10 +14,10 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/cpus.h"
 #include "base/fmt.h"
 #include "base/io.h"
-#include "base/memory_group.h"
+#include "base/system/cpus.h"
+#include "base/system/memory_group.h"
 #include "calibrate/system/device.h"
 #include "calibrate/system/dirty_limits.h"
 #include "calibrate/system/folio.h"

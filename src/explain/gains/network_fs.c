@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/mounts.h"
+#include "base/system/mounts.h"
 #include "trace/read/recorders.h"
 
 /* As mountinfo and statfs(2) have it. */

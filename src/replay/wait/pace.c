@@ -4,7 +4,7 @@
 #include <sys/prctl.h>
 
 #include "base/clock.h"
-#include "base/cpus.h"
+#include "base/system/cpus.h"
 #include "replay/wait/spin.h"
 
 /* A timer of the kernel wakes within this nearly always. Longer is not better: on a busy machine a

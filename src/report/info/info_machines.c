@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/mounts.h"
+#include "base/system/mounts.h"
 #include "trace/read/recorders.h"
 
 /* So many mounts of files are listed, of so many files that are looked at. */

@@ -5,7 +5,7 @@
 
 #include "support/unit.h"
 
-#include "base/cpus.h"
+#include "base/system/cpus.h"
 
 static size_t known;  /* bytes of the kernel's own set, 0 = ask the real one */
 static int set_every; /* of so many processors one is allowed */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/io.h"
-#include "base/memory_group.h"
+#include "base/system/memory_group.h"
 
 static void set(const char *group, const char *name, const char *text)
 {

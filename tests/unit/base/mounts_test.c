@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/mounts.h"
+#include "base/system/mounts.h"
 
 static const char mounts[] =
     "21 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which file system is mounted where, by the text of /proc/self/mountinfo. Pure. */
-#ifndef WIO_BASE_MOUNTS_H
-#define WIO_BASE_MOUNTS_H
+#ifndef WIO_BASE_SYSTEM_MOUNTS_H
+#define WIO_BASE_SYSTEM_MOUNTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
  *     36 35 98:0 /root /mount/point rw,noatime master:1 - ext3 /dev/root rw,errors=continue
  *     id parent device root place   options   tags ..  - type source options
  */
-#include "base/mounts.h"
+#include "base/system/mounts.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef WIO_BASE_CPUS_H
-#define WIO_BASE_CPUS_H
+#ifndef WIO_BASE_SYSTEM_CPUS_H
+#define WIO_BASE_SYSTEM_CPUS_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The memory group (cgroup) of a process: what the kernel lets it and its relatives have. */
-#ifndef WIO_BASE_MEMORY_GROUP_H
-#define WIO_BASE_MEMORY_GROUP_H
+#ifndef WIO_BASE_SYSTEM_MEMORY_GROUP_H
+#define WIO_BASE_SYSTEM_MEMORY_GROUP_H
 
 #include <stdint.h>
 

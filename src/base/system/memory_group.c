@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/memory_group.h"
+#include "base/system/memory_group.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/cpus.h"
+#include "base/system/cpus.h"
 
 #include <errno.h>
 #include <sched.h>
