@@ -28,8 +28,11 @@ struct wio_derive_params {
  * for as long as `trace` is open where the directory cannot be written or is_in_memory is set.
  * `params` may be NULL.
  *
- * WIO_ERR_FORMAT: events were dropped, so that the trace is no evidence. No cursor of the trace may
- * be in use meanwhile, by any thread. Memory: about 64 bytes per edge.
+ * WIO_ERR_FORMAT: events were dropped, so that the trace is no evidence; or a segment, trace.edges
+ * or trace.held is damaged, as wio_cursor_next and wio_trace_edges_fault say it. WIO_ERR_IO: they
+ * cannot be read, or there is no memory file. WIO_ERR_USAGE: params->struct_size is not set.
+ * WIO_ERR_NOMEM. After an error the trace has no edges and is otherwise as before. No cursor of the
+ * trace may be in use meanwhile, by any thread. Memory: about 64 bytes per edge.
  */
 WIO_MUST_CHECK enum wio_status wio_trace_derive_edges(struct wio_trace *trace,
                                                       const struct wio_derive_params *params,

@@ -58,7 +58,7 @@ enum wio_evidence {
         WIO_EVIDENCE_COUNT
 };
 
-/* "hard", "mpi" ..; "?" for other values. */
+/* "hard", "mpi" ..; "?" for other values. Static texts; may be called from any thread. */
 const char *wio_edge_class_name(unsigned edge_class);
 const char *wio_evidence_name(unsigned evidence);
 
@@ -123,7 +123,8 @@ struct wio_edge_info {
     uint64_t unmatched_collectives;
 };
 
-/* The stored edges, borrowed; NULL where there are none for the segments as they are. */
+/* The stored edges, borrowed: they live as long as the trace. NULL where there are none for the
+ * segments as they are. May be called by many threads at once, but not while edges are derived. */
 const struct wio_edge_file *wio_trace_edges(const struct wio_trace *trace);
 
 /* Fills the first `size` bytes of a struct wio_edge_info: a caller of an older header has fewer. */
@@ -164,6 +165,12 @@ struct wio_edge_filter {
     uint32_t object;    /* 0 = all */
 };
 
+/*
+ * A cursor before the first row. `filter` is copied and must not be NULL; `file` must outlive the
+ * cursor, which the caller owns. Reads no row yet. WIO_ERR_USAGE: filter->struct_size is not set,
+ * an unknown kind, or has_stream with WIO_EDGES_COLLECTIVES; WIO_ERR_NOMEM. *cursor_out is not set
+ * then.
+ */
 WIO_MUST_CHECK enum wio_status wio_edge_cursor_create(const struct wio_edge_file *file,
                                                       const struct wio_edge_filter *filter,
                                                       struct wio_edge_cursor **cursor_out,

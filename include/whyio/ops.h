@@ -49,10 +49,11 @@ enum wio_class_property {
 /* The other way: wio_op_name. WIO_OP_unknown where there is no operation of that name. Linear in
  * the table. */
 enum wio_op wio_op_find(const char *name);
+/* The class of an operation (enum wio_op); WIO_CLASS_UNKNOWN for other numbers. */
 enum wio_class wio_op_class(unsigned op);
-/* "write"; static. */
+/* "write"; static. "unknown" for other numbers. */
 const char *wio_class_name(enum wio_class cls);
-/* Mask of enum wio_class_property, of a class and of an operation's class. */
+/* Mask of enum wio_class_property, of a class and of an operation's class; 0 for other numbers. */
 unsigned wio_class_properties(enum wio_class cls);
 unsigned wio_op_properties(unsigned op);
 

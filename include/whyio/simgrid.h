@@ -61,7 +61,8 @@ struct wio_simgrid_machine {
 
 /*
  * Put a page cache in front of a disk, both by the names that they have in the platform, which must
- * be loaded. Before simgrid_run or in an actor. What is passed is copied.
+ * be loaded. Before simgrid_run or in an actor. What is passed is copied. The caller owns
+ * *disk_out, which is not set after an error.
  *
  * WIO_ERR_USAGE names the host or disk that there is not, the parameter that is missing, unknown or
  * wrong; WIO_ERR_FORMAT and WIO_ERR_IO say what is wrong with the file; WIO_ERR_UNSUPPORTED:
@@ -95,6 +96,7 @@ WIO_MUST_CHECK enum wio_status wio_simgrid_write_direct(struct wio_simgrid *disk
 WIO_MUST_CHECK enum wio_status wio_simgrid_read(struct wio_simgrid *disk, uint64_t file,
                                                 int64_t offset, int64_t size,
                                                 struct wio_error *err);
+/* Until what is dirty of the file is on the disk. */
 WIO_MUST_CHECK enum wio_status wio_simgrid_fsync(struct wio_simgrid *disk, uint64_t file,
                                                  struct wio_error *err);
 /* Through the buffer of a stdio stream, one for each file; an offset that is not where the stream
@@ -107,7 +109,7 @@ WIO_MUST_CHECK enum wio_status wio_simgrid_fflush(struct wio_simgrid *disk, uint
                                                   struct wio_error *err);
 
 /* Bytes in the page cache that are dirty or under write-back, as of the last operation or write of
- * the flusher. */
+ * the flusher. Not only for actors: also before and after the simulation. */
 double wio_simgrid_dirty_bytes(const struct wio_simgrid *disk);
 
 WIO_END_DECLS

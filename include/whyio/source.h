@@ -35,14 +35,16 @@ WIO_BEGIN_DECLS
 
 struct wio_sources;
 
-/* `trace` must outlive the object, which the caller owns. Opens no module yet. */
+/* `trace` must outlive the object, which the caller owns. Opens no module yet. WIO_ERR_NOMEM is the
+ * only error; *sources_out is NULL then. */
 WIO_MUST_CHECK enum wio_status wio_sources_create(const struct wio_trace *trace,
                                                   struct wio_sources **sources_out,
                                                   struct wio_error *err);
 /* Accepts NULL. */
 void wio_sources_destroy(struct wio_sources *sources);
 
-/* Text of the innermost frame; "" for 0 and unknown ids. Valid while `sources` lives. */
+/* Text of the innermost frame; "" for 0 and unknown ids, and where memory is short; never NULL.
+ * Valid while `sources` lives. */
 const char *wio_sources_text(struct wio_sources *sources, uint32_t source);
 
 /* What is known of one frame; "" and 0 = not known. Texts live as long as `sources`. */
@@ -52,12 +54,14 @@ struct wio_source_words {
     int line;
     const char *text; /* "function (file:line)", "function (module+0x12)", "module+0x12" */
 };
-/* Not cached: a caller with many operations keeps what it gets. */
+/* Not cached: each call adds to the memory of `sources`, and a caller with many operations keeps
+ * what it gets. Texts are "" where memory is short, never NULL. */
 void wio_sources_words(struct wio_sources *sources, const struct wio_frame *frame,
                        struct wio_source_words *out);
 
-/* Texts of the frames of a stack, innermost first; fills up to `max`, returns how many it filled.
- * Not cached: meant for the few stacks that are shown. The texts live as long as `sources`. */
+/* Texts of the frames of a stack, innermost first; fills up to `max`, returns how many it filled,
+ * 64 at most; 0 for unknown ids. Not cached: meant for the few stacks that are shown. The texts
+ * live as long as `sources`, and are "" where memory is short. */
 uint32_t wio_sources_stack(struct wio_sources *sources, uint32_t source, const char **texts_out,
                            uint32_t max);
 

@@ -7,6 +7,9 @@
  * struct wio_error *err as their last parameter (may be NULL). The first function that decides
  * that something is wrong fills it; callers on the way up may append one cause each. Only
  * tools/ prints it.
+ *
+ * Thread safety: all functions may be called by any thread; a struct wio_error belongs to one
+ * thread at a time. None allocates memory.
  */
 #ifndef WHYIO_STATUS_H
 #define WHYIO_STATUS_H
@@ -76,10 +79,10 @@ struct wio_error {
         }                                                                                          \
     }
 
-/* Text of a status ("cut short"), never NULL. Thread safe. */
+/* Text of a status ("cut short"), static, never NULL; "unknown status" for other numbers. */
 const char *wio_status_text(enum wio_status status);
 
-/* Exit status of the tool for a status (0, 2, 3 or 4). */
+/* Exit status of the tool for a status (0, 2, 3 or 4); 4 for other numbers. */
 int wio_status_exit(enum wio_status status);
 
 /*
@@ -90,19 +93,21 @@ int wio_status_exit(enum wio_status status);
 enum wio_status wio_error_set(struct wio_error *err, enum wio_status status, const char *file,
                               uint64_t offset, const char *fmt, ...) WIO_PRINTF(5, 6);
 
-/* The same for a failed system call: keeps errno in sys_errno and appends its text. */
+/* The same for a failed system call: WIO_ERR_NOMEM where errno is ENOMEM, else WIO_ERR_IO. Keeps
+ * errno, also in sys_errno, and appends its text. */
 enum wio_status wio_error_sys(struct wio_error *err, const char *file, const char *fmt, ...)
     WIO_PRINTF(3, 4);
 
 /* Give the caller an error that was kept aside (`err` may be NULL): its status. */
 enum wio_status wio_error_pass(struct wio_error *err, const struct wio_error *cause);
 
-/* Append one cause: "; while reading rank 3". Keeps status, file and offset. */
+/* Append one cause: "; while reading rank 3". Keeps status, file and offset; what does not fit is
+ * cut. NULL: nothing is done. */
 void wio_error_add(struct wio_error *err, const char *fmt, ...) WIO_PRINTF(2, 3);
 
 /*
  * One line for a person: "'DIR/a.seg' at byte 4096: expected block magic WBLK, found 00000000".
- * Always NUL-terminated; cut at `size`.
+ * Always NUL-terminated; cut at `size`. `err` must not be NULL; size 0: nothing is written.
  */
 void wio_error_format(const struct wio_error *err, char *text, unsigned long size);
 

@@ -95,6 +95,8 @@ struct wio_store_info {
     uint64_t overloads;   /* requests that a server refused for load: most are sent again */
     uint64_t held_back;   /* requests that waited in this process before they were sent */
 };
+/* Counts of this connection; info_out->struct_size is set by the caller. Zeros where they cannot be
+ * had within the time-out. */
 void wio_store_get_info(struct wio_store *store, struct wio_store_info *info_out);
 
 /* ---- parafiles ----------------------------------------------------------------------------- */
@@ -137,6 +139,8 @@ struct wio_store_layout {
     uint32_t stripe_unit;
     uint32_t targets;
 };
+/* How the file lies on the targets, which never changes. layout_out->struct_size is set by the
+ * caller. Asks no server. */
 void wio_store_file_layout(const struct wio_store_file *file, struct wio_store_layout *layout_out);
 
 /*
@@ -165,8 +169,9 @@ WIO_MUST_CHECK enum wio_status wio_store_write(struct wio_store_file *file,
 WIO_MUST_CHECK enum wio_status wio_store_seek(struct wio_store_file *file,
                                               struct wio_store_txn *txn, int64_t offset, int whence,
                                               uint64_t *offset_out, struct wio_error *err);
-/* Add to the 8 bytes (little endian) at `offset`, which lie in one stripe unit; *before_out (may be
- * NULL) is the number that was there. */
+/* Add to the 8 bytes (little endian) at `offset`; *before_out (may be NULL) is the number that was
+ * there. EINVAL: they do not lie in one stripe unit (in the segmented view they may lie anywhere);
+ * EBADF: the file was not opened for reading and writing. */
 WIO_MUST_CHECK enum wio_status wio_store_add(struct wio_store_file *file, struct wio_store_txn *txn,
                                              uint64_t offset, int64_t delta, int64_t *before_out,
                                              struct wio_error *err);
@@ -234,7 +239,7 @@ struct wio_store_blocker {
     uint64_t to;
     bool is_size;     /* of the size of the segment, not of bytes */
     bool is_pointer;  /* of the shared pointer of group `from` */
-    const char *mode; /* "shared", "exclusive", "increment" */
+    const char *mode; /* "shared", "exclusive", "increment"; static, as is the next: */
     const char *role; /* "holder", "queued", "prepared", "dead" */
     char job[128];    /* "": unknown */
     char source[256]; /* "": unknown */
@@ -273,8 +278,13 @@ struct wio_store_attr {
 #define WIO_STORE_NOFOLLOW 1u /* of a symbolic link itself */
 #define WIO_STORE_NO_SIZE 2u  /* size 0: the targets are not asked */
 
-/* Paths begin at the root of the store, with or without "/". Errors are those of the calls of
- * POSIX.
+/* Paths begin at the root of the store, with or without "/"; symbolic links on the way are
+ * followed, those at the end by the calls that have WIO_STORE_NOFOLLOW, unless it is set. Errors
+ * are those of the calls of POSIX; ENAMETOOLONG: a path has more than 4,096 bytes. Flags that a
+ * call does not name are ignored.
+ *
+ * stat(2), with WIO_STORE_NOFOLLOW, lstat(2). attr_out->struct_size is set by the caller; after an
+ * error the rest is undefined.
  */
 WIO_MUST_CHECK enum wio_status wio_store_stat(struct wio_store *store, const char *path,
                                               unsigned flags, struct wio_store_attr *attr_out,
@@ -285,8 +295,10 @@ typedef bool wio_store_each(void *context, const char *name, const struct wio_st
 WIO_MUST_CHECK enum wio_status wio_store_list(struct wio_store *store, const char *path,
                                               wio_store_each *each, void *context,
                                               struct wio_error *err);
+/* As mkdir(2): EEXIST, ENOENT .. No umask is applied. */
 WIO_MUST_CHECK enum wio_status wio_store_mkdir(struct wio_store *store, const char *path,
                                                uint32_t mode, struct wio_error *err);
+/* As rmdir(2): ENOTEMPTY, ENOTDIR .. */
 WIO_MUST_CHECK enum wio_status wio_store_rmdir(struct wio_store *store, const char *path,
                                                struct wio_error *err);
 /* The name goes, then the bytes: a client that still has the file open reads nothing. */
@@ -295,20 +307,23 @@ WIO_MUST_CHECK enum wio_status wio_store_unlink(struct wio_store *store, const c
 /* Atomic, also over a file that is there. */
 WIO_MUST_CHECK enum wio_status wio_store_rename(struct wio_store *store, const char *from,
                                                 const char *to, struct wio_error *err);
+/* As symlink(2): `path` becomes a link with the text `target`, which need not exist. */
 WIO_MUST_CHECK enum wio_status wio_store_symlink(struct wio_store *store, const char *target,
                                                  const char *path, struct wio_error *err);
 /* Ended by NUL; ERANGE: it is longer than size - 1. */
 WIO_MUST_CHECK enum wio_status wio_store_readlink(struct wio_store *store, const char *path,
                                                   char *text, size_t size, struct wio_error *err);
+/* As chmod(2): the low 12 bits of `mode`; follows links. */
 WIO_MUST_CHECK enum wio_status wio_store_chmod(struct wio_store *store, const char *path,
                                                uint32_t mode, struct wio_error *err);
-/* UINT32_MAX keeps. */
+/* As chown(2); UINT32_MAX keeps. Flag: WIO_STORE_NOFOLLOW. */
 WIO_MUST_CHECK enum wio_status wio_store_chown(struct wio_store *store, const char *path,
                                                uint32_t uid, uint32_t gid, unsigned flags,
                                                struct wio_error *err);
 
 #define WIO_STORE_KEEP_TIME INT64_MIN /* UTIMENS: keep .. */
 #define WIO_STORE_NOW INT64_MAX       /* .. or the server's clock */
+/* As utimensat(2); times in ns since 1970. Flag: WIO_STORE_NOFOLLOW. */
 WIO_MUST_CHECK enum wio_status wio_store_utimens(struct wio_store *store, const char *path,
                                                  int64_t atime_ns, int64_t mtime_ns, unsigned flags,
                                                  struct wio_error *err);
@@ -319,6 +334,8 @@ struct wio_store_space {
     uint64_t total_bytes; /* that the store may use */
     uint64_t used_bytes;
 };
+/* Sums over the targets, which are asked one after the other. space_out->struct_size is set by the
+ * caller; after an error the rest is as it was. */
 WIO_MUST_CHECK enum wio_status
 wio_store_statfs(struct wio_store *store, struct wio_store_space *space_out, struct wio_error *err);
 
@@ -394,6 +411,9 @@ WIO_MUST_CHECK enum wio_status wio_store_job_drop(struct wio_store *store,
 WIO_MUST_CHECK enum wio_status wio_store_lock(struct wio_store_file *file, uint64_t offset,
                                               uint64_t size, bool is_exclusive, bool is_waiting,
                                               struct wio_error *err);
+/* What this process has of the range; a part that it does not have is no error. EINVAL: the range
+ * is none of a file. After another error the rest was given back all the same, and what could not
+ * be ends with the lease. */
 WIO_MUST_CHECK enum wio_status wio_store_unlock(struct wio_store_file *file, uint64_t offset,
                                                 uint64_t size, struct wio_error *err);
 

@@ -144,16 +144,23 @@ struct wio_trace_info {
     uint64_t evicted;    /* of the dropped events: those from the begin, as the last were kept */
 };
 
-/* Called again and again with what is done, what there is to do, and the unit of both. */
+/* Called again and again with what is done, what there is to do, and the unit of both ("B"), which
+ * is static. By the thread that called the function it was given to; it may call no function with
+ * the same trace. */
 typedef void wio_progress_fn(void *arg, uint64_t done, uint64_t total, const char *unit);
 
-/* `path`: the directory. Fails with the file, offset and what was expected, also where it is
- * trace.edges that is damaged. */
+/*
+ * `path`: the directory; it is copied. The caller owns *trace_out, which is not set after an error.
+ * The error says the file, offset and what was expected, also where it is trace.edges that is
+ * damaged. WIO_ERR_IO: there is no such directory, or a file cannot be read;
+ * WIO_ERR_FORMAT, WIO_ERR_TRUNCATED: it is no trace, or a file is damaged; WIO_ERR_UNSUPPORTED: a
+ * file is of a newer version, or asks for more memory than its size explains; WIO_ERR_NOMEM.
+ */
 WIO_MUST_CHECK enum wio_status wio_trace_open(const char *path, struct wio_trace **trace_out,
                                               struct wio_error *err);
 /* The same; `progress` (may be NULL) is called while raw rings are sealed, which may take long,
- * with unit "B". A damaged trace.edges leaves the trace without edges: wio_trace_edges_fault says
- * why. */
+ * with unit "B", and not after this returns. A damaged trace.edges leaves the trace without edges:
+ * wio_trace_edges_fault says why. */
 WIO_MUST_CHECK enum wio_status wio_trace_open_progress(const char *path, wio_progress_fn *progress,
                                                        void *progress_arg,
                                                        struct wio_trace **trace_out,
@@ -233,7 +240,9 @@ struct wio_filter {
     uint64_t columns;    /* mask of enum wio_column that the caller needs, 0 = all */
 };
 
-/* `filter` may be NULL: all events by time. It is copied. The caller owns *cursor_out. */
+/* `filter` may be NULL: all events by time. It is copied, with its arrays. The caller owns
+ * *cursor_out, which is not set after an error. Reads nothing yet. WIO_ERR_USAGE:
+ * filter->struct_size is not set, or an unknown order; WIO_ERR_NOMEM. */
 WIO_MUST_CHECK enum wio_status wio_cursor_create(const struct wio_trace *trace,
                                                  const struct wio_filter *filter,
                                                  struct wio_cursor **cursor_out,
@@ -241,20 +250,24 @@ WIO_MUST_CHECK enum wio_status wio_cursor_create(const struct wio_trace *trace,
 /* Accepts NULL. */
 void wio_cursor_destroy(struct wio_cursor *cursor);
 
-/* WIO_OK and the next event, WIO_END after the last, or an error. The event is valid until the
- * next call. */
+/* WIO_OK and the next event, WIO_END after the last, or an error, after which the cursor may only
+ * be destroyed: WIO_ERR_FORMAT or WIO_ERR_TRUNCATED (a damaged block, by file and offset),
+ * WIO_ERR_IO, WIO_ERR_NOMEM. The event is valid until the next call. */
 WIO_MUST_CHECK enum wio_status wio_cursor_next(struct wio_cursor *cursor,
                                                const struct wio_event **event_out,
                                                struct wio_error *err);
 
-/* The same for a whole block of one stream (WIO_ORDER_STREAM only): the fast way to aggregate. */
+/* The same for up to a whole block of one stream, *count_out > 0 events: the fast way to aggregate.
+ * They are valid until the next call. WIO_ERR_USAGE: the order is another than WIO_ORDER_STREAM. */
 WIO_MUST_CHECK enum wio_status wio_cursor_next_block(struct wio_cursor *cursor,
                                                      const struct wio_event **events_out,
                                                      size_t *count_out, struct wio_error *err);
 
 /*
  * Read everything and report each fault (file, offset, what was expected) to `fault`; goes on
- * behind a fault where it can. WIO_OK = no fault, WIO_END = faults were reported, other = no trace.
+ * behind a fault where it can. WIO_OK = no fault, WIO_END = faults were reported, other = no trace
+ * (as wio_trace_open). `fault` must not be NULL; it is called by the calling thread, and lends
+ * *fault for the call: a copy is complete. It may call no function with the same directory.
  */
 typedef void wio_fault_fn(void *arg, const struct wio_error *fault);
 WIO_MUST_CHECK enum wio_status wio_trace_check(const char *path, wio_fault_fn *fault, void *arg,

@@ -121,6 +121,10 @@ enum wio_status wio_cursor_create(const struct wio_trace *trace, const struct wi
     if (asked != NULL) {
         WIO_TRY(wio_take_sized(&filter, sizeof(filter), asked, "struct wio_filter", err));
     }
+    if (filter.order != WIO_ORDER_TIME && filter.order != WIO_ORDER_STREAM) {
+        return wio_error_set(err, WIO_ERR_USAGE, trace->path, WIO_ERROR_NO_OFFSET,
+                             "there is no order %d of events", (int)filter.order);
+    }
     WIO_CLEANUP(destroy_cleanup) struct wio_cursor *cursor = calloc(1, sizeof(*cursor));
     enum wio_status status = cursor == NULL ? WIO_ERR_NOMEM : WIO_OK;
     if (status == WIO_OK) {
@@ -225,7 +229,10 @@ enum wio_status wio_cursor_next_block(struct wio_cursor *cursor,
                                       const struct wio_event **events_out, size_t *count_out,
                                       struct wio_error *err)
 {
-    WIO_PRE(cursor->order == WIO_ORDER_STREAM);
+    if (cursor->order != WIO_ORDER_STREAM) {
+        return wio_error_set(err, WIO_ERR_USAGE, cursor->trace->path, WIO_ERROR_NO_OFFSET,
+                             "blocks are read stream by stream only (WIO_ORDER_STREAM)");
+    }
     WIO_TRY(next_slice(cursor, err));
     struct wio_lane *lane = &cursor->lanes[cursor->lane];
     *events_out = lane->slice;

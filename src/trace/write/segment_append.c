@@ -15,7 +15,9 @@
 enum wio_status wio_segment_stream(struct wio_segment *segment, uint32_t process, int32_t tid,
                                    uint64_t thread, uint32_t *index_out, struct wio_error *err)
 {
-    WIO_PRE(process < segment->process_count);
+    if (process >= segment->process_count) {
+        return wio_segment_refuse(segment, "process", process, err);
+    }
     void *array = segment->streams;
     enum wio_status status = wio_grow(&array, sizeof(*segment->streams), &segment->stream_capacity,
                                       segment->stream_count + 1);
@@ -162,7 +164,13 @@ static enum wio_status call_of(struct wio_segment *segment, const struct wio_eve
 enum wio_status wio_segment_append(struct wio_segment *segment, const struct wio_event *event,
                                    struct wio_error *err)
 {
-    WIO_PRE(event->stream < segment->stream_count);
+    if (event->stream >= segment->stream_count) {
+        return wio_segment_refuse(segment, "stream", event->stream, err);
+    }
+    if (event->path > segment->strings.count || event->path2 > segment->strings.count) {
+        const uint32_t wrong = event->path > event->path2 ? event->path : event->path2;
+        return wio_segment_refuse(segment, "path", wrong, err);
+    }
     struct wio_segment_stream *stream = &segment->streams[event->stream];
     uint16_t call = 0;
     if (stream->count == stream->capacity) {

@@ -14,6 +14,13 @@ enum wio_status wio_segment_fail(const struct wio_segment *segment, enum wio_sta
     return wio_error_set(err, status, segment->label, segment->file.size, "cannot write a segment");
 }
 
+enum wio_status wio_segment_refuse(const struct wio_segment *segment, const char *what,
+                                   uint32_t number, struct wio_error *err)
+{
+    return wio_error_set(err, WIO_ERR_USAGE, segment->label, WIO_ERROR_NO_OFFSET,
+                         "%s %u is none of this segment", what, number);
+}
+
 static void free_tables(struct wio_segment *segment)
 {
     wio_blob_fini(&segment->meta);

@@ -101,6 +101,9 @@ void wio_segment_free(struct wio_segment *segment);
 /* One error for "no memory while writing this segment". */
 enum wio_status wio_segment_fail(const struct wio_segment *segment, enum wio_status status,
                                  struct wio_error *err);
+/* A number of a caller that this segment has not given out: WIO_ERR_USAGE. */
+enum wio_status wio_segment_refuse(const struct wio_segment *segment, const char *what,
+                                   uint32_t number, struct wio_error *err);
 
 /* Change what wio_segment_process said. */
 WIO_MUST_CHECK enum wio_status wio_segment_process_update(struct wio_segment *segment,

@@ -133,6 +133,9 @@ enum wio_status wio_segment_process_update(struct wio_segment *segment, uint32_t
 enum wio_status wio_segment_file(struct wio_segment *segment, const struct wio_file_info *file,
                                  struct wio_error *err)
 {
+    if (file->path > segment->strings.count) {
+        return wio_segment_refuse(segment, "path", file->path, err);
+    }
     void *array = segment->files;
     enum wio_status status =
         wio_grow(&array, sizeof(*segment->files), &segment->file_capacity, segment->file_count + 1);

@@ -539,6 +539,27 @@ static void little_room_gives_the_same(void **state)
     wio_trace_close(trace);
 }
 
+static void another_order_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_filter filter = {.struct_size = sizeof(filter), .order = (enum wio_order)7};
+    struct wio_trace *trace = NULL;
+    struct wio_cursor *cursor = NULL;
+    const struct wio_event *events = NULL;
+    size_t count = 77;
+    write_ordinary_segment(fixture->segment, 1, 10, 1);
+    assert_int_equal(wio_trace_open(fixture->dir, &trace, &err), WIO_OK);
+    assert_int_equal(wio_cursor_create(trace, &filter, &cursor, &err), WIO_ERR_USAGE);
+    assert_null(cursor);
+    assert_int_equal(wio_cursor_create(trace, NULL, &cursor, &err), WIO_OK);
+    assert_int_equal(wio_cursor_next_block(cursor, &events, &count, &err), WIO_ERR_USAGE);
+    assert_int_equal(count, 77);
+    assert_int_equal(wio_cursor_next(cursor, &events, &err), WIO_OK);
+    wio_cursor_destroy(cursor);
+    wio_trace_close(trace);
+}
+
 int main(void)
 {
     wio_test_in_memory();
@@ -559,6 +580,7 @@ int main(void)
         TEST(unreadable_segment_is_named),
         TEST(little_room_gives_the_same),
         TEST(parents_make_no_circle),
+        TEST(another_order_is_refused),
     };
     return WIO_RUN(tests);
 }

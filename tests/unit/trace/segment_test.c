@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writer -> reader: what goes in comes out, field by field. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/cleanup.h"
 #include "ops/calls.h"
@@ -252,16 +254,74 @@ static void exec_goes_on_counting(void **state)
     wio_trace_close(trace);
 }
 
+static void unknown_numbers_add_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_segment *segment = begin_segment(fixture->segment, 1, 2);
+    struct wio_event event = {.op = WIO_OP_read, .fd = 3, .fd2 = WIO_NO_FD, .size = 1};
+    struct wio_file_info file = {.path = 1000000000};
+    struct wio_trace *trace = NULL;
+    struct wio_trace_info info;
+    uint32_t index = 77;
+    assert_int_equal(wio_segment_stream(segment, 1, 1, 0, &index, &err), WIO_ERR_USAGE);
+    assert_int_equal(index, 77);
+    assert_int_equal(wio_segment_file(segment, &file, &err), WIO_ERR_USAGE);
+    event.stream = 1;
+    assert_int_equal(wio_segment_append(segment, &event, &err), WIO_ERR_USAGE);
+    event.stream = 0;
+    event.path = 1000000000;
+    assert_int_equal(wio_segment_append(segment, &event, &err), WIO_ERR_USAGE);
+    assert_string_not_equal(err.message, "");
+    event.path = 1;
+    event.path2 = 1000000000;
+    assert_int_equal(wio_segment_append(segment, &event, &err), WIO_ERR_USAGE);
+    event.path2 = 2;
+    assert_int_equal(wio_segment_append(segment, &event, &err), WIO_OK);
+    assert_int_equal(wio_segment_finish(segment, &err), WIO_OK);
+    assert_int_equal(wio_trace_open(fixture->dir, &trace, &err), WIO_OK);
+    wio_trace_get_info(trace, &info);
+    assert_int_equal(info.events, 1);
+    assert_int_equal(wio_trace_stream_count(trace), 1);
+    wio_trace_close(trace);
+}
+
+/* A writer takes the descriptor, also where it cannot be made. */
+static void the_descriptor_is_closed_on_failure(void **state)
+{
+    (void)state;
+    const struct wio_segment_params params = {.struct_size = sizeof(params)};
+    const struct wio_segment_params none = {0};
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_segment *segment = NULL;
+    int fd = memfd_create("segment", MFD_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(wio_segment_create_fd(fd, "x", &none, &segment, &err), WIO_ERR_USAGE);
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+    fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(wio_segment_create_fd(fd, "x", &params, &segment, &err), WIO_ERR_IO);
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+    assert_null(segment);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(wild_events_come_back),         TEST(ordinary_events_come_back),
-        TEST(single_event_comes_back),       TEST(blocks_at_their_limit_come_back),
-        TEST(many_calls_share_slots),        TEST(late_event_is_sorted),
-        TEST(processes_fill_several_blocks), TEST(processes_of_one_program_are_small),
-        TEST(existing_segment_is_kept),      TEST(abandoned_segment_leaves_nothing),
+        TEST(wild_events_come_back),
+        TEST(ordinary_events_come_back),
+        TEST(single_event_comes_back),
+        TEST(blocks_at_their_limit_come_back),
+        TEST(many_calls_share_slots),
+        TEST(late_event_is_sorted),
+        TEST(processes_fill_several_blocks),
+        TEST(processes_of_one_program_are_small),
+        TEST(existing_segment_is_kept),
+        TEST(abandoned_segment_leaves_nothing),
         TEST(exec_goes_on_counting),
+        TEST(unknown_numbers_add_nothing),
+        TEST(the_descriptor_is_closed_on_failure),
     };
     return WIO_RUN(tests);
 }
