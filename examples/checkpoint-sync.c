@@ -37,7 +37,7 @@ static uint64_t key(int round, int rank)
     return (uint64_t)round << 32 | (uint64_t)rank;
 }
 
-/* One block each, on disk for all before anyone goes on. */
+/* One block each, on disk for all before any rank goes on. */
 static void write_in_step(const struct example *ex, int fd, void *block)
 {
     for (int round = 0; round < ex->rounds; round++) {

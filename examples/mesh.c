@@ -3,7 +3,7 @@
  * A mesh program in three phases, each with an I/O of its own kind:
  *
  *   1 build   every rank puts its points into a quadtree on disk (mesh.tree.RANK): small reads
- *             down the tree, one small write at its leaf. No one waits.
+ *             down the tree, one small write at its leaf. No rank waits.
  *   2 gather  the ranks send their leaves to rank 0, which writes mesh.data, one part after the
  *             other: one writes, all wait.
  *   3 solve   time steps of computing; after every fourth all ranks write their part of
@@ -71,7 +71,7 @@ static void build(const struct example *ex, int tree)
     }
 }
 
-/* Everyone reads its tree in one piece; rank 0 writes them all, in the order of the ranks. */
+/* Each rank reads its tree in one piece; rank 0 writes them all, in the order of the ranks. */
 static void gather(const struct example *ex, int tree, int data)
 {
     int bytes = (int)place((uint32_t)ex->rounds);

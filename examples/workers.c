@@ -93,5 +93,6 @@ int main(int argc, char **argv)
     int all = 0;
     MPI_Reduce(&done, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     free(block);
-    return example_finish(&ex, "%d items of %zu bytes, each by whoever was free", all, ex.block);
+    return example_finish(&ex, "%d items of %zu bytes, each by a worker that was free", all,
+                          ex.block);
 }

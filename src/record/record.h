@@ -65,7 +65,7 @@ struct wio_record_params {
     void (*progress)(void *arg, uint64_t done, uint64_t total, const char *unit);
     void *progress_arg;
     /* May be NULL. */
-    void (*lingering)(void *arg, const struct wio_lingering *who);
+    void (*lingering)(void *arg, const struct wio_lingering *running);
     void *lingering_arg;
     /* The command and its descendants have ended, sealing begins. With it signals that end programs
      * stay blocked from the command's start on: the caller sees to them. May be NULL. */

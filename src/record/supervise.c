@@ -179,10 +179,10 @@ static int exit_status_of(int wait_status)
 }
 
 /* Children that are of the command. Where /proc does not tell, all are taken for that. */
-static bool has_own_children(const struct state *state, struct wio_lingering *who_out)
+static bool has_own_children(const struct state *state, struct wio_lingering *running_out)
 {
     WIO_CLEANUP(wio_children_fini) struct wio_children now = {0};
-    *who_out = (struct wio_lingering){0};
+    *running_out = (struct wio_lingering){0};
     if (!wio_children_read(&now)) {
         return true;
     }
@@ -190,10 +190,10 @@ static bool has_own_children(const struct state *state, struct wio_lingering *wh
         if (wio_children_has(&state->foreign, now.pids[i])) {
             continue;
         }
-        who_out->pid = who_out->count == 0 ? now.pids[i] : who_out->pid;
-        who_out->count += 1;
+        running_out->pid = running_out->count == 0 ? now.pids[i] : running_out->pid;
+        running_out->count += 1;
     }
-    return who_out->count > 0;
+    return running_out->count > 0;
 }
 
 /* Everything that has ended by now. *left_out: there are descendants of the command still. */
@@ -206,8 +206,9 @@ static enum wio_status reap(struct state *state, bool *left_out)
             continue;
         }
         if (pid <= 0) {
-            struct wio_lingering who;
-            *left_out = pid == 0 && (state->foreign.count == 0 || has_own_children(state, &who));
+            struct wio_lingering running;
+            *left_out =
+                pid == 0 && (state->foreign.count == 0 || has_own_children(state, &running));
             return WIO_OK;
         }
         uint64_t now_ns = wio_clock_mono_ns();
@@ -228,10 +229,10 @@ static void notice_lingering(struct state *state)
         return;
     }
     state->is_noticed = true;
-    struct wio_lingering who;
-    if (has_own_children(state, &who) && who.count > 0) {
-        wio_children_name(who.pid, who.name, sizeof(who.name));
-        command->lingering(command->lingering_arg, &who);
+    struct wio_lingering running;
+    if (has_own_children(state, &running) && running.count > 0) {
+        wio_children_name(running.pid, running.name, sizeof(running.name));
+        command->lingering(command->lingering_arg, &running);
     }
 }
 

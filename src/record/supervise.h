@@ -18,7 +18,7 @@ struct wio_command {
     char *const *argv;
     char *const *environment;
     struct sigaction file_size_action; /* what SIGXFSZ does in the command */
-    void (*lingering)(void *arg, const struct wio_lingering *who); /* may be NULL */
+    void (*lingering)(void *arg, const struct wio_lingering *running); /* may be NULL */
     void *lingering_arg;
     /* Asked to trace the command before it runs: its address; NULL = it is not asked. The tracer is
      * a child from before. */

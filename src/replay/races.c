@@ -12,7 +12,7 @@
 #include "ops/lookup.h"
 #include "replay/initial/classify.h"
 
-#define NOBODY UINT32_MAX
+#define NO_STREAM UINT32_MAX
 
 /* What an operation does to a file, and what another one finds changed. */
 enum change { CHANGES_SIZE = 1, CHANGES_NAME = 2 };
@@ -139,7 +139,7 @@ static void meet_mismatch(struct race_search *search, uint32_t index, uint64_t t
     unsigned kind = kind_of(mismatch);
     for (size_t i = 0; i < 2; i++) {
         const struct last_change *step = &subject->last[kind][i];
-        if (step->stream != NOBODY && step->stream != mismatch->stream) {
+        if (step->stream != NO_STREAM && step->stream != mismatch->stream) {
             tell(&mismatch->race, step, t_ns);
             break;
         }
@@ -152,7 +152,7 @@ static void offer(struct race_search *search, uint32_t index, const struct last_
 {
     struct wio_replay_race *race = &search->mismatches[index].race;
     uint64_t t_ns = search->pending[index].t_ns;
-    bool is_nearer = race->stream == NOBODY || step->t_ns - t_ns < (uint64_t)-race->after_ns;
+    bool is_nearer = race->stream == NO_STREAM || step->t_ns - t_ns < (uint64_t)-race->after_ns;
     if (is_nearer) {
         tell(race, step, t_ns);
     }
@@ -214,8 +214,8 @@ static enum wio_status add_subject(struct race_search *search, uint32_t path)
     uint32_t place = search->subject_count++;
     search->paths[place] = path;
     for (unsigned kind = 0; kind < CHANGE_KINDS; kind++) {
-        search->subjects[place].last[kind][0].stream = NOBODY;
-        search->subjects[place].last[kind][1].stream = NOBODY;
+        search->subjects[place].last[kind][0].stream = NO_STREAM;
+        search->subjects[place].last[kind][1].stream = NO_STREAM;
     }
     return wio_map_put(&search->by_path, path, place);
 }
@@ -231,7 +231,7 @@ static enum wio_status prepare(struct race_search *search)
     }
     for (uint32_t i = 0; i < search->count; i++) {
         struct wio_replay_mismatch *mismatch = &search->mismatches[i];
-        mismatch->race = (struct wio_replay_race){.stream = NOBODY};
+        mismatch->race = (struct wio_replay_race){.stream = NO_STREAM};
         WIO_TRY(add_subject(search, mismatch->path));
         WIO_TRY(wio_map_put(&search->by_event, key_of(mismatch->stream, mismatch->seq), i));
     }

@@ -29,30 +29,30 @@ static const char *object_of(const struct wio_waits *waits, uint32_t object)
 const char *wio_name_wait(const struct wio_waits *waits, uint32_t stream, const struct wio_act *act,
                           char *text)
 {
-    char who[WIO_NAME_MAX];
-    char whom[WIO_NAME_MAX];
-    (void)wio_name_stream(waits->trace, stream, who);
+    char waiter[WIO_NAME_MAX];
+    char awaited[WIO_NAME_MAX];
+    (void)wio_name_stream(waits->trace, stream, waiter);
     if (act->kind == WIO_ACT_LEAVE) {
         const struct wio_meeting *meeting = &waits->meetings[act->index];
         (void)snprintf(text, WIO_NAME_MAX,
                        "%.80s at event %" PRIu64 " waits for all %" PRIu32 " that have to come to "
                        "%.60s (%s)",
-                       who, act->seq, meeting->givers, object_of(waits, meeting->object),
+                       waiter, act->seq, meeting->givers, object_of(waits, meeting->object),
                        wio_evidence_name(meeting->evidence));
         return text;
     }
     if (act->index >= waits->edge_count) {
         (void)snprintf(text, WIO_NAME_MAX,
-                       "%.80s at event %" PRIu64 " waits for a semaphore that is never posted", who,
-                       act->seq);
+                       "%.80s at event %" PRIu64 " waits for a semaphore that is never posted",
+                       waiter, act->seq);
         return text;
     }
     const struct wio_plan_edge *edge = &waits->edges[act->index];
-    (void)wio_name_stream(waits->trace, edge->from_stream, whom);
+    (void)wio_name_stream(waits->trace, edge->from_stream, awaited);
     (void)snprintf(text, WIO_NAME_MAX,
                    "%.80s at event %" PRIu64 " (%.40s) waits for %.80s to get past event %" PRIu64
                    " (%s, %s)",
-                   who, edge->to_seq, wio_op_name(edge->to_op), whom, edge->from_seq,
+                   waiter, edge->to_seq, wio_op_name(edge->to_op), awaited, edge->from_seq,
                    wio_edge_class_name(edge->edge_class), wio_evidence_name(edge->evidence));
     return text;
 }

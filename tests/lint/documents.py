@@ -15,7 +15,7 @@ import re
 import sys
 
 from each_document import check
-from people import PEOPLE, PERSON, STRING
+from people import STRING, person_in
 
 WIDTH = 120
 LINES = 6
@@ -56,9 +56,8 @@ def faults(path, lines):
     for number, line in enumerate(lines, 1):
         if len(line) > WIDTH and not is_table(line):
             yield f"{path}:{number}: {len(line)} characters, expected at most {WIDTH} outside tables"
-        found = PERSON.search(STRING.sub('""', line))
-        if found and not PEOPLE.search(line):
-            yield f"{path}:{number}: \"{found.group(0)}\": name the thing (thread, process, caller, node)"
+        if word := person_in(STRING.sub('""', line)):
+            yield f"{path}:{number}: \"{word}\": name the thing (thread, process, caller, node)"
     for number, kept in paragraphs(lines, path.endswith(".scd")):
         if len(kept) > LINES:
             yield f"{path}:{number}: a paragraph of {len(kept)} lines, expected at most {LINES}"

@@ -93,7 +93,7 @@ static void nonblocking(isend_fn *isend, const char *name, int tag, bool tells_e
     check_found(before);
 }
 
-static void to_nobody(void)
+static void to_no_rank(void)
 {
     MPI_Request requests[2];
     MPI_Status status;
@@ -212,7 +212,7 @@ void messages(void)
     nonblocking(BIG(Issend), "MPI_Issend", 15, true);
     nonblocking(BIG(Ibsend), "MPI_Ibsend", 16, false);
     nonblocking(BIG(Irsend), "MPI_Irsend", 17, false);
-    to_nobody();
+    to_no_rank();
     both_ways();
     probes();
     MPI_Buffer_detach(&detached, &size);

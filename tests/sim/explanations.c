@@ -232,11 +232,11 @@ static struct truth_name name_of(const struct wio_aborts *aborts, const struct n
     return at < names->count ? names->of[at] : (struct truth_name){0, 0};
 }
 
-static void print_pair(const char *who, const struct truth_pair *pair)
+static void print_pair(const char *title, const struct truth_pair *pair)
 {
     printf("%s: %" PRIu64 "#%" PRIu64 " by %" PRIu64 "#%" PRIu64 " at %" PRIu64 ": %" PRIu64
            " aborts, %" PRIu64 " waits, conflicts",
-           who, pair->victim.client, pair->victim.number, pair->blocker.client,
+           title, pair->victim.client, pair->victim.number, pair->blocker.client,
            pair->blocker.number, pair->server, pair->aborts, pair->waits);
     for (unsigned i = 0; i < WIO_CONFLICTS; i++) {
         printf(" %" PRIu64, pair->by_conflict[i]);

@@ -17,14 +17,15 @@
 
 enum { EXIT_ANSWER_NO = 1 };
 
-static void tell_lingering(void *arg, const struct wio_lingering *who)
+static void tell_lingering(void *arg, const struct wio_lingering *running)
 {
     const struct cmd_options *common = arg;
     if (!common->quiet) {
         cmd_say("the command has ended, but %zu of its processes run%s on (%s, pid %d): waiting "
                 "for %s; interrupt (Ctrl-C) to end the recording now",
-                who->count, who->count == 1 ? "s" : "", who->name[0] != '\0' ? who->name : "?",
-                who->pid, who->count == 1 ? "it" : "them");
+                running->count, running->count == 1 ? "s" : "",
+                running->name[0] != '\0' ? running->name : "?", running->pid,
+                running->count == 1 ? "it" : "them");
     }
 }
 

@@ -80,20 +80,20 @@ static void say_op(const char *which, uint32_t run, const struct wio_differ_op *
 
 void render_difference_text(const struct wio_difference *difference)
 {
-    char who[64];
+    char thread[64];
     if (difference->rank >= 0) {
-        snprintf(who, sizeof(who), "rank %d (thread %d)", (int)difference->rank,
+        snprintf(thread, sizeof(thread), "rank %d (thread %d)", (int)difference->rank,
                  (int)difference->tid);
     } else {
-        snprintf(who, sizeof(who), "process %d thread %d", (int)difference->pid,
+        snprintf(thread, sizeof(thread), "process %d thread %d", (int)difference->pid,
                  (int)difference->tid);
     }
     if (difference->turns[0] != '\0') {
         cmd_say(
             "all runs do the same, but %s decides which thread does which work: %s differs first",
-            difference->turns, who);
+            difference->turns, thread);
     } else {
-        cmd_say("the program is not deterministic: %s differs first", who);
+        cmd_say("the program is not deterministic: %s differs first", thread);
     }
     for (int i = 0; i < 2; i++) {
         say_op("it", difference->runs[i], &difference->ops[i]);

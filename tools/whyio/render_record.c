@@ -244,14 +244,14 @@ static void say_begin(const struct wio_throttle_news *news)
     }
     wio_format_time(limit, news->limit_ns);
     if (news->period > 0) {
-        char who[64];
+        char subject[64];
         if (news->throttled_rank >= 0) {
-            snprintf(who, sizeof(who), "rank %d", (int)news->throttled_rank);
+            snprintf(subject, sizeof(subject), "rank %d", (int)news->throttled_rank);
         } else {
-            snprintf(who, sizeof(who), "thread %d of run 1", (int)news->throttled_tid);
+            snprintf(subject, sizeof(subject), "thread %d of run 1", (int)news->throttled_tid);
         }
         cmd_say("run %" PRIu32 ": throttling %s, period %" PRIu64 ", no hold longer than %s",
-                news->run, who, news->period, limit);
+                news->run, subject, news->period, limit);
         return;
     }
     cmd_say("run %" PRIu32 " of at most %" PRIu32 ": holding %" PRIu32
@@ -261,22 +261,23 @@ static void say_begin(const struct wio_throttle_news *news)
 
 static void say_end(const struct wio_throttle_news *news)
 {
-    char who[160] = "";
+    char subject[160] = "";
     if (news->verdict == WIO_CONDUCT_GOOD) {
         cmd_say("run %" PRIu32 ": %" PRIu64 " holds, %" PRIu64 " edges so far", news->run,
                 news->held, news->edges);
         return;
     }
     if (news->rank >= 0) {
-        snprintf(who, sizeof(who), "rank %d ", (int)news->rank);
+        snprintf(subject, sizeof(subject), "rank %d ", (int)news->rank);
     } else if (news->verdict == WIO_CONDUCT_GONE) {
-        snprintf(who, sizeof(who), "the recorder ");
+        snprintf(subject, sizeof(subject), "the recorder ");
     }
     if (news->pid > 0) {
-        snprintf(who + strlen(who), sizeof(who) - strlen(who), "(process %d%s%s) ", (int)news->pid,
-                 news->host != NULL ? " of host " : "", news->host != NULL ? news->host : "");
+        snprintf(subject + strlen(subject), sizeof(subject) - strlen(subject), "(process %d%s%s) ",
+                 (int)news->pid, news->host != NULL ? " of host " : "",
+                 news->host != NULL ? news->host : "");
     }
-    cmd_say("run %" PRIu32 " ends holding: %s%s", news->run, who, verdicts[news->verdict]);
+    cmd_say("run %" PRIu32 " ends holding: %s%s", news->run, subject, verdicts[news->verdict]);
 }
 
 void render_throttle_news(const struct wio_throttle_news *news)

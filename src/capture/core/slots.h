@@ -61,7 +61,8 @@ static inline uint8_t *cap_reserve(struct cap_thread *self, uint32_t slots, uint
     if (place + slots <= WIO_CHUNK_SLOTS) {
         cap_add_local(&self->writer.chunk->published, slots); /* the hole stays invalid */
     }
-    uint32_t seq; /* seq_out is a register of the caller's as long as no one else gets it */
+    uint32_t
+        seq; /* seq_out is a register of the caller's as long as its address is taken nowhere */
     uint8_t *slot = cap_reserve_slow(self, slots, &seq);
     *seq_out = seq;
     return slot;

@@ -133,10 +133,10 @@ static bool is_datagram(int fd)
 
 static int peer_pid(int fd)
 {
-    struct ucred who = {0};
-    socklen_t length = sizeof(who);
-    (void)raw_call6(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)&who, (long)&length, 0);
-    return who.pid;
+    struct ucred peer = {0};
+    socklen_t length = sizeof(peer);
+    (void)raw_call6(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)&peer, (long)&length, 0);
+    return peer.pid;
 }
 
 static void copy_end(struct end *out, const struct sockaddr *address, socklen_t length)

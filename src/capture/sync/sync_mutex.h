@@ -24,7 +24,7 @@ static inline bool cap_rwlock_is_shared(const pthread_rwlock_t *lock)
     return lock->__data.__shared != 0;
 }
 
-/* By its owner: somebody waits for it in the kernel, in this process or another, perhaps after a
+/* By its owner: a thread waits for it in the kernel, in this process or another, perhaps after a
  * condition was signalled. */
 static inline bool cap_mutex_is_contended(const pthread_mutex_t *mutex)
 {

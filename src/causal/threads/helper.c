@@ -26,11 +26,11 @@ static uint32_t only_child_within(struct wio_infer *infer, const struct wio_even
     return found;
 }
 
-static enum wio_status remember(struct wio_infer *infer, uint64_t who, uint64_t what,
+static enum wio_status remember(struct wio_infer *infer, uint64_t caller, uint64_t what,
                                 uint32_t child)
 {
     return child == WIO_INFER_NONE ? WIO_OK
-                                   : wio_pair_map_put(&infer->processes.helper_of, who, what,
+                                   : wio_pair_map_put(&infer->processes.helper_of, caller, what,
                                                       (uint32_t)infer->params.processes[child].pid);
 }
 
@@ -72,12 +72,12 @@ enum wio_status wio_infer_helper_end(struct wio_infer *infer, const struct wio_e
     if (!is_system && event->op != WIO_OP_pclose) {
         return WIO_OK;
     }
-    uint64_t who = is_system ? stream_key(event) : image_key(infer, event);
+    uint64_t caller = is_system ? stream_key(event) : image_key(infer, event);
     uint64_t what = is_system ? event->seq : (uint64_t)(int64_t)event->fd;
-    uint32_t pid = wio_pair_map_get(&infer->processes.helper_of, who, what);
+    uint32_t pid = wio_pair_map_get(&infer->processes.helper_of, caller, what);
     if (pid == WIO_INFER_NONE) {
         return WIO_OK;
     }
-    wio_pair_map_remove(&infer->processes.helper_of, who, what);
+    wio_pair_map_remove(&infer->processes.helper_of, caller, what);
     return wio_infer_after_process(infer, event, pid, WIO_EVIDENCE_PROCESS);
 }

@@ -95,14 +95,14 @@ bool rp_gate_untie(struct rp_gate *gate, struct rp_stuck *stuck)
 static void name_lock(const struct rp_gate *gate, uint32_t stream, uint64_t lock,
                       struct wio_error *err)
 {
-    char who[WIO_NAME_MAX];
-    char whom[WIO_NAME_MAX] = "another thread";
+    char waiter[WIO_NAME_MAX];
+    char holder[WIO_NAME_MAX] = "another thread";
     uint32_t owner = atomic_load(&gate->locks[lock].owner);
     if (owner != 0) {
-        (void)wio_name_stream(gate->waits->trace, owner - 1, whom);
+        (void)wio_name_stream(gate->waits->trace, owner - 1, holder);
     }
     wio_error_add(err, "%s waits for a lock that %s has",
-                  wio_name_stream(gate->waits->trace, stream, who), whom);
+                  wio_name_stream(gate->waits->trace, stream, waiter), holder);
 }
 
 void rp_gate_name_file(struct rp_gate *gate, uint32_t stream, uint32_t path)

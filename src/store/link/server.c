@@ -8,7 +8,7 @@
 #include "store/link/address.h"
 #include "store/link/link_internal.h"
 
-enum { LISTENERS = 8, NOBODY = 65534 };
+enum { LISTENERS = 8, OVERFLOW_ID = 65534 };
 
 struct wio_link_server {
     struct wio_io *io;
@@ -120,7 +120,7 @@ static void prove_user(struct wio_link *link, struct wio_wire_welcome *welcome)
         link->hello.gid = link->peer.gid;
     }
     if (welcome->proof == WIO_WIRE_PROOF_NONE) {
-        link->hello.uid = link->hello.gid = NOBODY;
+        link->hello.uid = link->hello.gid = OVERFLOW_ID;
     }
     welcome->uid = link->hello.uid;
     welcome->gid = link->hello.gid;

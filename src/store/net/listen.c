@@ -17,7 +17,7 @@
 #include "store/net/conn.h"
 #include "store/net/owner.h"
 
-enum { BACKLOG = 1024, NOBODY = 65534 };
+enum { BACKLOG = 1024, OVERFLOW_ID = 65534 };
 
 struct wio_io_listener {
     union {
@@ -57,7 +57,7 @@ static void look_at_owner(struct wio_io_conn *conn, struct wio_io_peer *peer)
         is_loopback(&far)) {
         peer->is_local = true;
         peer->has_uid = wio_net_owner(&far, &near, &peer->uid);
-        peer->gid = peer->uid == geteuid() ? getegid() : NOBODY;
+        peer->gid = peer->uid == geteuid() ? getegid() : OVERFLOW_ID;
     }
 }
 

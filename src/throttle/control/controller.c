@@ -14,7 +14,7 @@ enum wio_status wio_conduct_begin(struct wio_conduct *conduct,
                                   const struct wio_conduct_params *params, uint64_t now_ns)
 {
     uint32_t count = params->roster->count;
-    *conduct = (struct wio_conduct){.params = *params, .node = WIO_NOBODY};
+    *conduct = (struct wio_conduct){.params = *params, .node = WIO_NO_PARTICIPANT};
     conduct->nodes = calloc(count + 1, sizeof(*conduct->nodes));
     conduct->told = calloc(count + 1, sizeof(*conduct->told));
     conduct->is_guess = calloc(count + 1, sizeof(*conduct->is_guess));
@@ -55,7 +55,7 @@ static void restart(struct wio_conduct *c)
 
 /* ---- deciding ----------------------------------------------------------------------------- */
 
-/* The first node that is held before an I/O, or WIO_NOBODY. */
+/* The first node that is held before an I/O, or WIO_NO_PARTICIPANT. */
 static uint32_t find_held(const struct wio_conduct *c)
 {
     for (uint32_t n = 0; n < c->params.roster->count; n++) {
@@ -63,7 +63,7 @@ static uint32_t find_held(const struct wio_conduct *c)
             return n;
         }
     }
-    return WIO_NOBODY;
+    return WIO_NO_PARTICIPANT;
 }
 
 static bool all_still(const struct wio_conduct *c)
@@ -108,7 +108,7 @@ static enum wio_status step_priority(struct wio_conduct *c, uint32_t doorbell, u
                                      uint64_t *sleep_ns_out)
 {
     uint32_t held = find_held(c);
-    if (held == WIO_NOBODY) {
+    if (held == WIO_NO_PARTICIPANT) {
         *sleep_ns_out = IDLE_NS;
         c->moved_ns = now_ns;
         return WIO_OK;
@@ -136,7 +136,7 @@ static bool is_lost(struct wio_conduct *c)
 {
     bool is_over = __atomic_load_n(&c->params.board->is_over, __ATOMIC_SEQ_CST) != 0;
     if (is_over) {
-        wio_conduct_give_up(c, WIO_CONDUCT_LOST, WIO_NOBODY, 0);
+        wio_conduct_give_up(c, WIO_CONDUCT_LOST, WIO_NO_PARTICIPANT, 0);
     }
     return is_over;
 }

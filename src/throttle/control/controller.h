@@ -73,7 +73,7 @@ struct wio_conduct {
     enum wio_conduct_arrival arrival;
     enum wio_conduct_verdict verdict;
     const char *host; /* that the verdict is about, NULL = this one, or none */
-    uint32_t node;    /* that the verdict is about, or WIO_NOBODY */
+    uint32_t node;    /* that the verdict is about, or WIO_NO_PARTICIPANT */
     int32_t pid;
     uint64_t released; /* holds that were ended in order */
 };

@@ -24,7 +24,8 @@ void wio_conduct_give_up(struct wio_conduct *c, enum wio_conduct_verdict verdict
         c->verdict = verdict;
         c->node = node;
         c->pid = pid;
-        if (c->params.director != NULL && node != WIO_NOBODY && c->nodes[node].node != NULL) {
+        if (c->params.director != NULL && node != WIO_NO_PARTICIPANT &&
+            c->nodes[node].node != NULL) {
             c->host = wio_director_host(c->params.director, c->nodes[node].node->host);
         }
         wio_board_let_all_go(c->params.board);

@@ -21,7 +21,7 @@ enum wio_status wio_conduct_exchange(struct wio_conduct *c, bool *news_out)
     bool wants_bytes = c->arrival == WIO_CONDUCT_ASKED;
     WIO_TRY(wio_director_exchange(c->params.director, wants_bytes, &news));
     if (news.lost != NULL && c->verdict == WIO_CONDUCT_GOOD) {
-        wio_conduct_give_up(c, WIO_CONDUCT_GONE, WIO_NOBODY, news.lost_pid);
+        wio_conduct_give_up(c, WIO_CONDUCT_GONE, WIO_NO_PARTICIPANT, news.lost_pid);
         c->host = news.lost;
     }
     if (wants_bytes && !news.has_bytes) {

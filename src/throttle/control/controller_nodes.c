@@ -64,8 +64,8 @@ static enum wio_status seat(struct wio_conduct *c, uint32_t place, uint64_t now_
 {
     struct wio_board_node *node = &c->params.board->nodes[place];
     uint32_t n = wio_roster_find(c->params.roster, c->params.board, place);
-    if (n == WIO_NOBODY || c->nodes[n].node != NULL) {
-        wio_conduct_give_up(c, WIO_CONDUCT_STRANGER, WIO_NOBODY, node->pid);
+    if (n == WIO_NO_PARTICIPANT || c->nodes[n].node != NULL) {
+        wio_conduct_give_up(c, WIO_CONDUCT_STRANGER, WIO_NO_PARTICIPANT, node->pid);
         return WIO_OK;
     }
     c->nodes[n].node = node;
@@ -84,7 +84,7 @@ enum wio_status wio_conduct_seat_newcomers(struct wio_conduct *c, uint64_t now_n
         WIO_TRY(seat(c, c->seated, now_ns));
     }
     if (wio_board_is_overfull(c->params.board)) {
-        wio_conduct_give_up(c, WIO_CONDUCT_TOO_MANY, WIO_NOBODY, 0);
+        wio_conduct_give_up(c, WIO_CONDUCT_TOO_MANY, WIO_NO_PARTICIPANT, 0);
     }
     return WIO_OK;
 }

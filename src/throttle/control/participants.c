@@ -62,7 +62,7 @@ uint32_t wio_roster_find(const struct wio_roster *roster, const struct wio_board
             return i;
         }
     }
-    return WIO_NOBODY;
+    return WIO_NO_PARTICIPANT;
 }
 
 enum wio_status wio_roster_reseat(const struct wio_roster *roster, const struct wio_board *board,
@@ -81,7 +81,7 @@ enum wio_status wio_roster_reseat(const struct wio_roster *roster, const struct 
     uint32_t count = wio_board_count(board);
     for (uint32_t place = 0; place < count; place++) {
         uint32_t n = wio_roster_find(roster, board, place);
-        if (n != WIO_NOBODY) {
+        if (n != WIO_NO_PARTICIPANT) {
             seated_out->nodes[n].pid = board->nodes[place].pid;
             seated_out->nodes[n].tid = board->nodes[place].tid;
             seated_out->nodes[n].host = board->nodes[place].host;

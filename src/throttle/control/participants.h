@@ -22,7 +22,7 @@
 struct wio_director;
 struct wio_process_info;
 
-#define WIO_NOBODY UINT32_MAX
+#define WIO_NO_PARTICIPANT UINT32_MAX
 
 struct wio_roster_node {
     uint64_t key;
@@ -55,7 +55,8 @@ void wio_roster_fini(struct wio_roster *roster);
 WIO_MUST_CHECK enum wio_status wio_roster_add(struct wio_roster *roster,
                                               const struct wio_board_node *node, bool has_parent);
 
-/* The node at place `place` of the board, in a later run. WIO_NOBODY: the first run had none such.
+/* The node at place `place` of the board, in a later run. WIO_NO_PARTICIPANT: the first run had
+ * none such.
  */
 uint32_t wio_roster_find(const struct wio_roster *roster, const struct wio_board *board,
                          uint32_t place);

@@ -42,8 +42,8 @@ enum wio_status wio_compare_runs(const struct wio_compare_run runs[2], bool *sam
     struct compared_run second WIO_CLEANUP(side_fini) = {0};
     WIO_TRY(side_open(&first, &runs[0], err));
     WIO_TRY(side_open(&second, &runs[1], err));
-    const struct wio_run both[] = {{first.ops.nodes, &first.edges, WIO_NOBODY},
-                                   {second.ops.nodes, &second.edges, WIO_NOBODY}};
+    const struct wio_run both[] = {{first.ops.nodes, &first.edges, WIO_NO_PARTICIPANT},
+                                   {second.ops.nodes, &second.edges, WIO_NO_PARTICIPANT}};
     struct wio_run_difference found;
     struct wio_edges none WIO_CLEANUP(wio_edges_fini);
     wio_edges_init(&none, &first.edges.alloc, runs[0].roster->count);

@@ -16,7 +16,7 @@ struct prior_edges {
     struct wio_join_tables tables;
     struct wio_edges edges; /* between events, by thread */
     struct wio_run_ops ops; /* of nodes */
-    uint32_t *node_of;      /* per thread; WIO_NOBODY = none */
+    uint32_t *node_of;      /* per thread; WIO_NO_PARTICIPANT = none */
     uint64_t *done;         /* nodes x nodes: I/Os of the other that come before, as far as told */
     bool *is_told;          /* per collective */
     struct wio_member *members; /* one per node: of the collective that is told just now */
@@ -104,7 +104,7 @@ static void fill_row(struct prior_edges *known, const struct wio_order_stop *sto
     }
     for (uint32_t t = 0; t < known->edges.threads; t++) {
         uint32_t node = known->node_of[t];
-        if (node != WIO_NOBODY) {
+        if (node != WIO_NO_PARTICIPANT) {
             uint64_t done = count_before(known, node, wio_order_before(stop, t));
             known->members[node].enter_op = done;
             known->members[node].leave_op = done;
@@ -120,8 +120,9 @@ static bool fill_takers(struct prior_edges *known, const struct wio_collective *
     for (size_t i = collective->first; i < collective->first + collective->count; i++) {
         const struct wio_member *member = &known->edges.members[i];
         uint32_t node = known->node_of[member->thread];
-        uint64_t op = node == WIO_NOBODY ? 0 : count_before(known, node, member->leave_op + 1);
-        if (node == WIO_NOBODY || !member->takes || op >= known->ops.lists[node].count) {
+        uint64_t op =
+            node == WIO_NO_PARTICIPANT ? 0 : count_before(known, node, member->leave_op + 1);
+        if (node == WIO_NO_PARTICIPANT || !member->takes || op >= known->ops.lists[node].count) {
             continue;
         }
         known->members[node].takes = true;
@@ -156,8 +157,8 @@ static enum wio_status tell_stop(void *context, const struct wio_order_stop *sto
     if (is_meeting(known, stop)) {
         return tell_meeting(known, stop);
     }
-    for (uint32_t t = 0; node != WIO_NOBODY && t < known->edges.threads; t++) {
-        if (t != stop->point.thread && known->node_of[t] != WIO_NOBODY) {
+    for (uint32_t t = 0; node != WIO_NO_PARTICIPANT && t < known->edges.threads; t++) {
+        if (t != stop->point.thread && known->node_of[t] != WIO_NO_PARTICIPANT) {
             WIO_TRY(tell_order(known, stop, node, t));
         }
     }
@@ -178,10 +179,10 @@ static enum wio_status find_nodes(struct prior_edges *known, const uint32_t *nod
         return no_memory(err);
     }
     for (uint32_t s = 0; s < streams; s++) {
-        known->node_of[s] = WIO_NOBODY;
+        known->node_of[s] = WIO_NO_PARTICIPANT;
     }
     for (uint32_t s = 0; s < streams; s++) {
-        if (node_of_stream[s] != WIO_NOBODY) {
+        if (node_of_stream[s] != WIO_NO_PARTICIPANT) {
             known->node_of[known->tables.streams[s].thread] = node_of_stream[s];
         }
     }

@@ -31,9 +31,9 @@ uint32_t *wio_profile_nodes_of_streams(const struct wio_trace *trace,
     for (uint32_t s = 0; nodes != NULL && s < streams; s++) {
         const struct wio_stream_info *stream = wio_trace_stream(trace, s);
         const struct wio_process_info *process = wio_trace_process(trace, stream->process);
-        nodes[s] = WIO_NOBODY;
-        for (uint32_t n = 0; n < roster->count && nodes[s] == WIO_NOBODY; n++) {
-            nodes[s] = wio_roster_is(roster, n, process, stream->tid) ? n : WIO_NOBODY;
+        nodes[s] = WIO_NO_PARTICIPANT;
+        for (uint32_t n = 0; n < roster->count && nodes[s] == WIO_NO_PARTICIPANT; n++) {
+            nodes[s] = wio_roster_is(roster, n, process, stream->tid) ? n : WIO_NO_PARTICIPANT;
         }
     }
     return nodes;
@@ -84,7 +84,7 @@ static enum wio_status read_event(struct profile_reader *reader, const struct wi
                                   const struct wio_trace *trace)
 {
     uint32_t n = reader->node_of[event->stream];
-    if (n == WIO_NOBODY) {
+    if (n == WIO_NO_PARTICIPANT) {
         return WIO_OK;
     }
     struct wio_profile_node *node = &reader->profile->nodes[n];
@@ -137,12 +137,13 @@ static enum wio_status check_counts(const struct wio_profile *profile,
                                     const struct wio_roster *roster, struct wio_error *err)
 {
     for (uint32_t n = 0; n < profile->count; n++) {
-        const struct wio_roster_node *who = &roster->nodes[n];
-        if (profile->nodes[n].count != who->ops) {
+        const struct wio_roster_node *node = &roster->nodes[n];
+        if (profile->nodes[n].count != node->ops) {
             return wio_error_set(err, WIO_ERR_FORMAT, NULL, WIO_ERROR_NO_OFFSET,
                                  "expected %" PRIu32 " operations by which pid %d thread %d could "
                                  "be held, found %" PRIu32 " in the trace",
-                                 who->ops, (int)who->pid, (int)who->tid, profile->nodes[n].count);
+                                 node->ops, (int)node->pid, (int)node->tid,
+                                 profile->nodes[n].count);
         }
     }
     return WIO_OK;

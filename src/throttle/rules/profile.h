@@ -49,8 +49,8 @@ uint64_t wio_profile_phase(const struct wio_profile *profile, uint32_t node, uin
 /* Is there anything that holding could find out? */
 bool wio_profile_is_open(const struct wio_profile *profile);
 
-/* Which node of the roster each stream of the trace belongs to; WIO_NOBODY for others. The caller
- * frees it. NULL: out of memory. */
+/* Which node of the roster each stream of the trace belongs to; WIO_NO_PARTICIPANT for others. The
+ * caller frees it. NULL: out of memory. */
 uint32_t *wio_profile_nodes_of_streams(const struct wio_trace *trace,
                                        const struct wio_roster *roster);
 

@@ -148,7 +148,7 @@ static enum wio_status conduct_run(struct wio_throttle_session *t, struct wio_re
 
 static int32_t rank_of(const struct wio_throttle_session *t, uint32_t node)
 {
-    return node != WIO_NOBODY ? t->roster.nodes[node].rank : -1;
+    return node != WIO_NO_PARTICIPANT ? t->roster.nodes[node].rank : -1;
 }
 
 static struct wio_throttle_news news_of(const struct wio_throttle_session *t,

@@ -315,10 +315,10 @@ static void contended(void)
 static void *take_often(void *unused)
 {
     pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
-    pthread_cond_t nobody = PTHREAD_COND_INITIALIZER;
+    pthread_cond_t no_waiter = PTHREAD_COND_INITIALIZER;
     for (int i = 0; i < 100000; i++) {
         (void)pthread_mutex_lock(&own);
-        (void)pthread_cond_signal(&nobody);
+        (void)pthread_cond_signal(&no_waiter);
         (void)pthread_mutex_unlock(&own);
     }
     return unused;

@@ -100,15 +100,15 @@ static void ask(int unused)
 /* The server has all addresses, the client has one by the kernel. */
 static void udp(void)
 {
-    struct sockaddr_in who;
-    socklen_t size = sizeof(who);
+    struct sockaddr_in peer;
+    socklen_t size = sizeof(peer);
     int fd = serve_udp(INADDR_ANY);
     pid_t pid = child(ask, -1);
-    check(recvfrom(fd, data, sizeof(data), 0, (struct sockaddr *)&who, &size) == 7, "recvfrom");
+    check(recvfrom(fd, data, sizeof(data), 0, (struct sockaddr *)&peer, &size) == 7, "recvfrom");
     mark("asked");
     nap();
     mark("answering");
-    check(sendto(fd, data, 9, 0, (struct sockaddr *)&who, size) == 9, "sendto");
+    check(sendto(fd, data, 9, 0, (struct sockaddr *)&peer, size) == 9, "sendto");
     mark("goes on");
     wait_for(pid);
 }
@@ -188,16 +188,16 @@ static void ask_many(int unused)
 /* The first thing that the client does with its socket. */
 static void udp_many(void)
 {
-    struct sockaddr_in who;
-    socklen_t size = sizeof(who);
+    struct sockaddr_in peer;
+    socklen_t size = sizeof(peer);
     int fd = serve_udp(INADDR_LOOPBACK);
     pid_t pid = child(ask_many, -1);
     check(recv(fd, data, sizeof(data), 0) == 10, "recv");
-    check(recvfrom(fd, data, sizeof(data), 0, (struct sockaddr *)&who, &size) == 20, "recvfrom");
+    check(recvfrom(fd, data, sizeof(data), 0, (struct sockaddr *)&peer, &size) == 20, "recvfrom");
     mark("asked");
     nap();
     mark("answering");
-    check(sendto(fd, data, 9, 0, (struct sockaddr *)&who, size) == 9, "sendto");
+    check(sendto(fd, data, 9, 0, (struct sockaddr *)&peer, size) == 9, "sendto");
     mark("goes on");
     wait_for(pid);
 }

@@ -44,7 +44,7 @@ static void more_than_1024_are_counted(void **state)
     assert_int_equal(wio_cpus_allowed(), 2048);
 }
 
-static void who_asks_for_too_much_is_not_asked_for_ever(void **state)
+static void a_set_that_is_too_large_ends_the_attempts(void **state)
 {
     (void)state;
     known = SIZE_MAX / 8;
@@ -56,7 +56,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(this_machine_is_counted),
         cmocka_unit_test(more_than_1024_are_counted),
-        cmocka_unit_test(who_asks_for_too_much_is_not_asked_for_ever),
+        cmocka_unit_test(a_set_that_is_too_large_ends_the_attempts),
     };
     return WIO_RUN(tests);
 }

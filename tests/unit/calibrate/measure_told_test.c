@@ -123,7 +123,7 @@ static void takes_no_limit_that_nothing_shows(void **state)
     assert_true(found.params[WIO_PARAM_bw_burst].value == 0);
 }
 
-/* Nor is one limited that goes on faster: the limit is that of another device, or of no one. */
+/* Nor is one limited that goes on faster: the limit is that of another device, or of none. */
 static void believes_no_limit_that_was_passed(void **state)
 {
     (void)state;

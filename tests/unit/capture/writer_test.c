@@ -97,7 +97,7 @@ static void each_event(slot_fn *use, void *arg)
 }
 
 struct tally {
-    int64_t who;
+    int64_t result;
     uint32_t count;
     uint8_t seen[EVENTS];
 };
@@ -105,16 +105,16 @@ struct tally {
 static void tally_up(void *arg, const struct wio_slot_event *slot)
 {
     struct tally *tally = arg;
-    if (slot->result == tally->who) {
+    if (slot->result == tally->result) {
         assert_in_range(slot->offset, 0, EVENTS - 1);
         tally->seen[slot->offset]++;
         tally->count++;
     }
 }
 
-static void expect_all_of(int64_t who)
+static void expect_all_of(int64_t result)
 {
-    struct tally tally = {.who = who};
+    struct tally tally = {.result = result};
     each_event(tally_up, &tally);
     assert_int_equal(tally.count, EVENTS);
     for (size_t i = 0; i < EVENTS; i++) {
@@ -179,7 +179,7 @@ static void handlers_lose_nothing(void **state)
     for (int64_t round = 200; round < 210; round++) {
         expect_all_of(round);
     }
-    struct tally tally = {.who = 100};
+    struct tally tally = {.result = 100};
     each_event(tally_up, &tally);
     assert_int_equal(tally.count, handled);
     assert_int_equal(cap_process.header->dropped, 0);
@@ -205,7 +205,7 @@ static void forked_child_begins_anew(void **state)
     int status = -1;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
-    struct tally tally = {.who = 300};
+    struct tally tally = {.result = 300};
     each_event(tally_up, &tally);
     assert_int_equal(tally.count, 0);
     (void)emit_many((void *)301);
@@ -221,7 +221,7 @@ static void full_disk_counts_drops(void **state)
         struct rlimit limit = {most, most};
         (void)setrlimit(RLIMIT_FSIZE, &limit);
         (void)emit_many((void *)400);
-        struct tally tally = {.who = 400};
+        struct tally tally = {.result = 400};
         each_event(tally_up, &tally);
         uint64_t dropped = cap_process.header->dropped;
         /* A dropped text is a record too. */

@@ -49,7 +49,7 @@ static void system_takes_no_child_by_guess(void **state)
     }
 }
 
-static void a_failed_call_made_nobody(void **state)
+static void a_failed_call_made_no_process(void **state)
 {
     (void)state;
     struct script s;
@@ -88,7 +88,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(system_waits_for_its_child),
                                        cmocka_unit_test(system_takes_no_child_by_guess),
-                                       cmocka_unit_test(a_failed_call_made_nobody),
+                                       cmocka_unit_test(a_failed_call_made_no_process),
                                        cmocka_unit_test(pclose_waits_for_its_own)};
     return WIO_RUN(tests);
 }

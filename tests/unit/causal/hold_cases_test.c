@@ -64,7 +64,7 @@ static void no_hold_lasts_for_ever(void **state)
     wio_hold_destroy(hold);
 }
 
-static void a_rank_that_dies_holds_nobody(void **state)
+static void a_rank_that_dies_holds_no_other(void **state)
 {
     (void)state;
     struct wio_hold *hold = pair(0);
@@ -90,7 +90,7 @@ static void the_next_owner_of_a_lock_is_no_dependency(void **state)
 }
 
 /* The same lock, but reported as some wait: the other order in a second run gives it away. */
-static void a_lock_that_nobody_reports_is_a_contradiction(void **state)
+static void a_lock_without_a_report_is_a_contradiction(void **state)
 {
     (void)state;
     struct wio_hold *hold = pair(0);
@@ -283,9 +283,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_node_that_spins_is_found_by_patience),
         cmocka_unit_test(no_hold_lasts_for_ever),
-        cmocka_unit_test(a_rank_that_dies_holds_nobody),
+        cmocka_unit_test(a_rank_that_dies_holds_no_other),
         cmocka_unit_test(the_next_owner_of_a_lock_is_no_dependency),
-        cmocka_unit_test(a_lock_that_nobody_reports_is_a_contradiction),
+        cmocka_unit_test(a_lock_without_a_report_is_a_contradiction),
         cmocka_unit_test(a_program_that_differs_is_a_contradiction),
         cmocka_unit_test(only_what_is_open_is_held),
         cmocka_unit_test(a_collective_says_what_its_edges_say),

@@ -90,7 +90,7 @@ static void a_dead_owner_lets_go(void **state)
 
 /* A wait for a process that was killed waits for its killer; not where it ended by
  * itself. */
-static void who_is_killed_is_waited_for(void **state)
+static void a_killed_process_is_waited_for(void **state)
 {
     (void)state;
     for (unsigned is_killed = 0; is_killed < 2; is_killed++) {
@@ -115,7 +115,7 @@ int main(void)
         cmocka_unit_test(a_file_that_is_a_lock),
         cmocka_unit_test(an_older_removal_is_not_waited_for),
         cmocka_unit_test(a_dead_owner_lets_go),
-        cmocka_unit_test(who_is_killed_is_waited_for),
+        cmocka_unit_test(a_killed_process_is_waited_for),
     };
     return WIO_RUN(tests);
 }

@@ -34,7 +34,7 @@ static void all_sync(struct script *s, uint64_t at)
 }
 
 /* A reader that finds its end waits for the last closing of each, however many they are. */
-static void all_who_closed_are_waited_for(void **state)
+static void all_closers_are_waited_for(void **state)
 {
     (void)state;
     struct script s;
@@ -73,7 +73,7 @@ static void an_end_is_found_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_who_closed_are_waited_for),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_closers_are_waited_for),
                                        cmocka_unit_test(an_end_is_found_once)};
     return WIO_RUN(tests);
 }

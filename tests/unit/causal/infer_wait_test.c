@@ -125,7 +125,7 @@ static void a_full_queue_lets_senders_wait(void **state)
     end(&s);
 }
 
-static void who_comes_late_waits_for_the_initialiser(void **state)
+static void a_late_thread_waits_for_the_initialiser(void **state)
 {
     (void)state;
     struct script s;
@@ -173,7 +173,7 @@ static void a_lock_made_of_a_condition_is_a_lock(void **state)
 }
 
 /* One of three is woken, two are moved, one of which is woken there. */
-static void who_is_moved_waits_for_two(void **state)
+static void a_moved_waiter_waits_for_two(void **state)
 {
     (void)state;
     struct script s;
@@ -193,7 +193,7 @@ static void who_is_moved_waits_for_two(void **state)
 }
 
 /* A wake for others, and the unlock of a lock of the kernel's. */
-static void wakes_are_for_those_who_are_meant(void **state)
+static void wakes_are_for_the_waiters_meant(void **state)
 {
     (void)state;
     struct script s;
@@ -288,7 +288,7 @@ static void an_opening_by_a_stream_lasts(void **state)
 }
 
 /* The side that was there has been closed: no thread was let go by it. */
-static void a_closed_side_lets_nobody_go(void **state)
+static void a_closed_side_lets_no_waiter_go(void **state)
 {
     (void)state;
     struct script s;
@@ -313,14 +313,14 @@ int main(void)
         cmocka_unit_test(units_of_the_same_call_are_not_taken_before_it),
         cmocka_unit_test(units_are_gone_before_calls_end),
         cmocka_unit_test(a_full_queue_lets_senders_wait),
-        cmocka_unit_test(who_comes_late_waits_for_the_initialiser),
+        cmocka_unit_test(a_late_thread_waits_for_the_initialiser),
         cmocka_unit_test(a_lock_made_of_a_condition_is_a_lock),
-        cmocka_unit_test(who_is_moved_waits_for_two),
-        cmocka_unit_test(wakes_are_for_those_who_are_meant),
+        cmocka_unit_test(a_moved_waiter_waits_for_two),
+        cmocka_unit_test(wakes_are_for_the_waiters_meant),
         cmocka_unit_test(fifos_wait_for_the_other_side),
         cmocka_unit_test(a_short_opening_lets_the_other_side_go),
         cmocka_unit_test(an_opening_by_a_stream_lasts),
-        cmocka_unit_test(a_closed_side_lets_nobody_go),
+        cmocka_unit_test(a_closed_side_lets_no_waiter_go),
     };
     return WIO_RUN(tests);
 }

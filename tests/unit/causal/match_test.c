@@ -476,7 +476,7 @@ static void looks_that_fail_and_then_find_are_one_wait(void **state)
     end(&f);
 }
 
-static void who_replaces_a_file_lets_nobody_go(void **state)
+static void a_replaced_file_lets_no_waiter_go(void **state)
 {
     (void)state;
     struct fixture f;
@@ -513,7 +513,7 @@ int main(void)
         cmocka_unit_test(of_a_reader_the_last_release_counts),
         cmocka_unit_test(threads_that_made_each_other_are_no_endless_story),
         cmocka_unit_test(looks_that_fail_and_then_find_are_one_wait),
-        cmocka_unit_test(who_replaces_a_file_lets_nobody_go),
+        cmocka_unit_test(a_replaced_file_lets_no_waiter_go),
     };
     return WIO_RUN(tests);
 }

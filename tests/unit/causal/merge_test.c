@@ -160,7 +160,7 @@ static void temporary_names_mean_the_same_file(void **state)
     end(&f);
 }
 
-static void names_that_nobody_made_up_must_be_equal(void **state)
+static void names_that_are_not_made_up_must_be_equal(void **state)
 {
     (void)state;
     struct fixture f;
@@ -235,7 +235,7 @@ int main(void)
         cmocka_unit_test(the_first_difference_is_located),
         cmocka_unit_test(a_run_that_ends_early_differs),
         cmocka_unit_test(temporary_names_mean_the_same_file),
-        cmocka_unit_test(names_that_nobody_made_up_must_be_equal),
+        cmocka_unit_test(names_that_are_not_made_up_must_be_equal),
         cmocka_unit_test(work_that_is_shared_out_anew_is_the_same),
         cmocka_unit_test(runs_of_different_sizes_are_refused),
         cmocka_unit_test(times_come_from_the_run_that_throttled_the_node),

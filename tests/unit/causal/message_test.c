@@ -209,7 +209,7 @@ static void over_unix(struct script *s, uint32_t thread, enum wio_op op, uint64_
 
 /* Threads 2 and 3 of one process connect at the same time: the one that ends first need not be
  * first. */
-static void an_accept_names_who_connected(void **state)
+static void an_accept_names_the_peer(void **state)
 {
     (void)state;
     struct script s;
@@ -381,7 +381,7 @@ int main(void)
         cmocka_unit_test(an_address_does_not_take_bytes_out_of_a_stream),
         cmocka_unit_test(a_stream_sends_no_datagram),
         cmocka_unit_test(a_connected_datagram_goes_where_it_is_sent),
-        cmocka_unit_test(an_accept_names_who_connected),
+        cmocka_unit_test(an_accept_names_the_peer),
         cmocka_unit_test(a_splice_into_a_full_pipe_makes_no_cycle),
         cmocka_unit_test(a_look_takes_nothing),
         cmocka_unit_test(a_started_synchronous_send_is_a_meeting),

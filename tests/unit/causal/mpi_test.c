@@ -34,7 +34,7 @@ static void begin_pair(struct script *s)
 
 /* It waits for a message of another tag all the time: edges of those behind it are known at once,
  * not in the end. */
-static void an_open_receive_keeps_nobody(void **state)
+static void an_open_receive_keeps_no_rank(void **state)
 {
     (void)state;
     struct wio_alloc heap = WIO_ALLOC_HEAP;
@@ -107,7 +107,7 @@ static void many_open_receives(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_open_receive_keeps_nobody),
+        cmocka_unit_test(an_open_receive_keeps_no_rank),
         cmocka_unit_test(messages_meet_receives_as_these_were_posted),
         cmocka_unit_test(many_open_receives),
     };

@@ -87,7 +87,7 @@ static void a_value_that_is_set_gives_the_difference(void **state)
 }
 
 /* A take before it was set is not waited for. */
-static void who_waits_for_zero_may_wait_for_semctl(void **state)
+static void a_waiter_for_zero_may_wait_for_semctl(void **state)
 {
     (void)state;
     struct script s;
@@ -195,7 +195,7 @@ int main(void)
         cmocka_unit_test(a_value_that_is_set_lets_go),
         cmocka_unit_test(a_value_that_was_there_gives_nothing),
         cmocka_unit_test(a_value_that_is_set_gives_the_difference),
-        cmocka_unit_test(who_waits_for_zero_may_wait_for_semctl),
+        cmocka_unit_test(a_waiter_for_zero_may_wait_for_semctl),
         cmocka_unit_test(zero_is_the_first_moment_of_the_call),
         cmocka_unit_test(zero_may_be_before_calls_end),
         cmocka_unit_test(a_lock_of_a_semaphore_passes_on),

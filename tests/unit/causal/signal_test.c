@@ -67,7 +67,7 @@ static void later_signals_to_a_group_are_others(void **state)
 }
 
 /* A handler has taken the first one: the second is of another sender. */
-static void who_sent_it_is_waited_for(void **state)
+static void the_sender_is_waited_for(void **state)
 {
     (void)state;
     struct script s;
@@ -206,7 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_group_is_told_by_its_members),
         cmocka_unit_test(later_signals_to_a_group_are_others),
-        cmocka_unit_test(who_sent_it_is_waited_for),
+        cmocka_unit_test(the_sender_is_waited_for),
         cmocka_unit_test(a_status_is_no_signal),
         cmocka_unit_test(timers_are_waited_for_as_they_were_set),
         cmocka_unit_test(a_process_is_polled),

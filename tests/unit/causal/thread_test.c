@@ -68,7 +68,7 @@ static void roles_are_kept(void **state)
     end(&s);
 }
 
-static void one_alone_meets_nobody(void **state)
+static void one_alone_meets_no_other(void **state)
 {
     (void)state;
     struct script s;
@@ -104,7 +104,7 @@ int main(void)
         cmocka_unit_test(a_round_of_a_barrier_is_one_meeting),
         cmocka_unit_test(rounds_without_numbers_are_counted),
         cmocka_unit_test(roles_are_kept),
-        cmocka_unit_test(one_alone_meets_nobody),
+        cmocka_unit_test(one_alone_meets_no_other),
         cmocka_unit_test(a_window_is_locked_by_one),
     };
     return WIO_RUN(tests);

@@ -179,9 +179,9 @@ static void silence_is_contention(void **state)
 }
 
 /* One abort of a line b.c:N by one of a.c:1 at `server`. */
-#define ABORT_AT(t, who, line, server)                                                             \
-    t " begin " who " app " line "\n" t " answer " who " " server " w f1 0-10 refused\n" t         \
-      " release " who " " server " aborted\n" t " end " who " aborted\n"
+#define ABORT_AT(t, txn, line, server)                                                             \
+    t " begin " txn " app " line "\n" t " answer " txn " " server " w f1 0-10 refused\n" t         \
+      " release " txn " " server " aborted\n" t " end " txn " aborted\n"
 
 /* S-7: "We can combine explanations for aborts within a file, source code line, and application";
  * S-8: the table unites the columns. */

@@ -16,14 +16,14 @@
 #define LIBRARY "/opt/lib/libhdf5.so.103"
 #define PROGRAM "/home/u/sim"
 
-enum { PLAIN, BY_A, BY_B, OWN, NOBODY, PYTHON, OTHER_SITE, SOURCES };
+enum { PLAIN, BY_A, BY_B, OWN, NO_OWNER, PYTHON, OTHER_SITE, SOURCES };
 
 static const struct wio_frame frames[SOURCES][3] = {
     [PLAIN] = {{LIBRARY, "", 0x10}},
     [BY_A] = {{LIBRARY, "", 0x10}, {LIBRARY, "", 0x20}, {PROGRAM, "", 0xa}},
     [BY_B] = {{LIBRARY, "", 0x10}, {PROGRAM, "", 0xb}},
     [OWN] = {{PROGRAM, "", 0xc}},
-    [NOBODY] = {{"/lib/libc.so.6", "", 0x30}, {LIBRARY, "", 0x31}},
+    [NO_OWNER] = {{"/lib/libc.so.6", "", 0x30}, {LIBRARY, "", 0x31}},
     [PYTHON] = {{LIBRARY, "", 0x40}, {"/usr/bin/python3.11", "", 1}, {PROGRAM, "", 0xd}},
     [OTHER_SITE] = {{LIBRARY, "", 0x50}},
 };
@@ -162,10 +162,10 @@ static void test_nobodys(void **state)
     struct wio_own_frame frame;
     (void)state;
     read_all();
-    expect(0, NOBODY, WIO_OWN_NONE, "");
+    expect(0, NO_OWNER, WIO_OWN_NONE, "");
     expect(0, PYTHON, WIO_OWN_NONE, "");
     expect(0, OTHER_SITE, WIO_OWN_NONE, "");
-    assert_false(wio_own_frames_find(own, 0, ids[NOBODY], &frame));
+    assert_false(wio_own_frames_find(own, 0, ids[NO_OWNER], &frame));
     assert_string_equal(frame.library, "HDF5");
     assert_false(wio_own_frames_find(own, 0, 0, &frame));
     assert_false(wio_own_frames_find(own, 0, 999, &frame));
@@ -219,7 +219,7 @@ static void test_the_last_stack_of_the_thread_speaks(void **state)
 
 static void test_own_code_needs_no_speaker(void **state)
 {
-    static const unsigned themselves[] = {OWN, NOBODY, PYTHON, OTHER_SITE};
+    static const unsigned themselves[] = {OWN, NO_OWNER, PYTHON, OTHER_SITE};
     struct wio_speakers speakers = {.trace = trace};
     uint32_t speaker;
     (void)state;

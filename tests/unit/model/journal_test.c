@@ -60,7 +60,7 @@ static void what_is_committed_does_not_wait_for_others(void **state)
 }
 
 /* Data of all three is written before the first commit begins: it is for all. */
-static void who_waits_at_the_same_time_shares_a_commit(void **state)
+static void tasks_that_wait_at_once_share_a_commit(void **state)
 {
     (void)state;
     struct wio_model_params params = with_journal();
@@ -176,7 +176,7 @@ static void what_is_handed_over_later_is_not_waited_for(void **state)
 
 /* A commit that has begun does not take in what comes later: that waits for it, and for the next
  * one, which the data has to be written before. */
-static void who_comes_later_waits_for_the_next(void **state)
+static void a_later_task_waits_for_the_next(void **state)
 {
     (void)state;
     struct wio_model_params params = with_journal();
@@ -304,13 +304,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_blocks_are_committed_once),
         cmocka_unit_test(what_is_committed_does_not_wait_for_others),
-        cmocka_unit_test(who_waits_at_the_same_time_shares_a_commit),
+        cmocka_unit_test(tasks_that_wait_at_once_share_a_commit),
         cmocka_unit_test(blocks_that_are_not_written_need_the_next_commit),
         cmocka_unit_test(blocks_of_a_hole_are_committed),
         cmocka_unit_test(blocks_that_were_read_are_there),
         cmocka_unit_test(idle_pages_need_no_commit),
         cmocka_unit_test(what_is_handed_over_later_is_not_waited_for),
-        cmocka_unit_test(who_comes_later_waits_for_the_next),
+        cmocka_unit_test(a_later_task_waits_for_the_next),
         cmocka_unit_test(a_synchronous_write_that_appends_is_committed),
         cmocka_unit_test(rests_are_made_up_for),
         cmocka_unit_test(a_large_request_fills_the_buffer),

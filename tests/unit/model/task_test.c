@@ -158,7 +158,7 @@ static void throttled_writers_share_the_bandwidth(void **state)
 }
 
 /* While one waits for the disk, another goes on in memory. */
-static void a_waiting_task_holds_up_nobody(void **state)
+static void a_waiting_task_holds_up_no_other(void **state)
 {
     (void)state;
     struct wio_model *model = create(WIO_MODEL_KERNEL);
@@ -274,7 +274,7 @@ int main(void)
         cmocka_unit_test(direct_writers_share_the_device),
         cmocka_unit_test(syncing_writers_pay_twice_each),
         cmocka_unit_test(throttled_writers_share_the_bandwidth),
-        cmocka_unit_test(a_waiting_task_holds_up_nobody),
+        cmocka_unit_test(a_waiting_task_holds_up_no_other),
         cmocka_unit_test(of_two_at_once_the_lower_number_goes_first),
         cmocka_unit_test(time_stops_where_it_is_asked_to),
         cmocka_unit_test(sleep_is_told),

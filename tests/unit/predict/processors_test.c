@@ -22,7 +22,7 @@ static void predict_shared(const char *first, uint32_t cpus, const char *more)
     predict(text);
 }
 
-static void enough_processors_make_nobody_wait(void **state)
+static void enough_processors_make_no_thread_wait(void **state)
 {
     (void)state;
     predict_shared("", 2, "");
@@ -49,7 +49,7 @@ static void unknown_processors_leave_time_as_it_was(void **state)
 }
 
 /* It slept for something that is no event, which more processors do not spare. */
-static void who_slept_takes_its_time(void **state)
+static void a_sleeper_takes_its_time(void **state)
 {
     (void)state;
     predict_shared("", 1, " gap_slept=1");
@@ -77,7 +77,7 @@ static void else_they_are_as_many_as_there_were(void **state)
 }
 
 /* One that comes while another computes alone cuts its turn short, after whole ones. */
-static void a_turn_ends_when_somebody_waits(void **state)
+static void a_turn_ends_when_another_waits(void **state)
 {
     (void)state;
     try.params.whatif.cpus = 1;
@@ -92,7 +92,7 @@ static void a_turn_ends_when_somebody_waits(void **state)
 
 /* A message came at 2 ms, and was seen later by a thread that looked for it and had no processor:
  * others had it, which looked for something, too, for a turn at the most. */
-static void who_looks_is_late_as_long_as_others_look(void **state)
+static void a_looker_is_late_as_long_as_others_look(void **state)
 {
     (void)state;
     static const uint32_t cpus[] = {0, 1, 2, 3};
@@ -118,7 +118,7 @@ static void who_looks_is_late_as_long_as_others_look(void **state)
 /* Only holding showed that it waits for the other's writes. At the second one it comes long after
  * the release: it had been kept from a processor. At the third one it looked for the release for 20
  * ms; that it computed before for as long as the other time is what is known. */
-static void who_waits_for_what_was_held_has_computed(void **state)
+static void a_waiter_for_what_was_held_has_computed(void **state)
 {
     (void)state;
     try.params.whatif.cpus = 2;
@@ -164,7 +164,7 @@ static void calls_that_copy_take_turns_too(void **state)
 }
 
 /* The first one's page is on its way to the device for 4.1 ms while the second one copies. */
-static void who_waits_for_the_device_gives_way(void **state)
+static void a_waiter_for_the_device_gives_way(void **state)
 {
     (void)state;
     try.params.model = WIO_MODEL_KERNEL;
@@ -226,17 +226,17 @@ static void a_look_in_vain_waits_for_a_processor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TRY(enough_processors_make_nobody_wait),
+        TRY(enough_processors_make_no_thread_wait),
         TRY(threads_take_turns),
         TRY(unknown_processors_leave_time_as_it_was),
-        TRY(who_slept_takes_its_time),
+        TRY(a_sleeper_takes_its_time),
         TRY(a_host_says_how_many_it_has),
         TRY(else_they_are_as_many_as_there_were),
-        TRY(a_turn_ends_when_somebody_waits),
-        TRY(who_looks_is_late_as_long_as_others_look),
-        TRY(who_waits_for_what_was_held_has_computed),
+        TRY(a_turn_ends_when_another_waits),
+        TRY(a_looker_is_late_as_long_as_others_look),
+        TRY(a_waiter_for_what_was_held_has_computed),
         TRY(calls_that_copy_take_turns_too),
-        TRY(who_waits_for_the_device_gives_way),
+        TRY(a_waiter_for_the_device_gives_way),
         TRY(gaps_between_points_end_with_the_turn),
         TRY(a_look_in_vain_waits_for_a_processor),
     };

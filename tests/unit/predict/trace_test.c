@@ -112,7 +112,7 @@ static void a_lock_goes_with_its_thread(void **state)
 }
 
 /* The first one waits for two seconds, in vain; the other one has the lock meanwhile. */
-static void who_waits_in_vain_has_no_lock_meanwhile(void **state)
+static void a_waiter_in_vain_has_no_lock_meanwhile(void **state)
 {
     (void)state;
     predict("process 10\nstream 0 10\nstream 0 11\n"
@@ -131,7 +131,7 @@ static void who_waits_in_vain_has_no_lock_meanwhile(void **state)
 
 /* Whether it was woken or had waited long enough: the lock was with the other one until right
  * before the end, and how long that has it is up to the model. */
-static void who_waits_for_the_lock_of_a_condition_has_it_when_it_is_free(void **state)
+static void a_waiter_for_the_lock_of_a_condition_has_it_when_it_is_free(void **state)
 {
     (void)state;
     static const char script[] =
@@ -156,7 +156,7 @@ static void who_waits_for_the_lock_of_a_condition_has_it_when_it_is_free(void **
 
 /* The second one waited for the lock of a Python interpreter, which a condition hands on: nothing
  * says which thread had it when. The mutex beside it is free meanwhile. */
-static void who_waits_by_chance_waits_as_long_as_it_did(void **state)
+static void a_wait_by_chance_lasts_as_long_as_it_did(void **state)
 {
     (void)state;
     predict("process 10\nstream 0 10\nstream 0 11\n"
@@ -483,9 +483,9 @@ int main(void)
         TRY(a_barrier_waits_for_the_last),
         TRY(a_lock_is_held_while_it_is_held),
         TRY(a_lock_goes_with_its_thread),
-        TRY(who_waits_in_vain_has_no_lock_meanwhile),
-        TRY(who_waits_for_the_lock_of_a_condition_has_it_when_it_is_free),
-        TRY(who_waits_by_chance_waits_as_long_as_it_did),
+        TRY(a_waiter_in_vain_has_no_lock_meanwhile),
+        TRY(a_waiter_for_the_lock_of_a_condition_has_it_when_it_is_free),
+        TRY(a_wait_by_chance_lasts_as_long_as_it_did),
         TRY(a_knot_of_locks_is_untied),
         TRY(a_lock_is_taken_from_a_reader_once),
         TRY(a_child_begins_behind_its_fork),

@@ -147,9 +147,9 @@ static void a_large_environment_is_read_whole(void **state)
     }
 }
 
-/* In a process of the user 'nobody': that of root cannot be read. Gives 0 where all is as it should
+/* In a process of another user: that of root cannot be read. Gives 0 where all is as it should
  * be. */
-static int look_as_nobody(pid_t pid)
+static int look_as_another_user(pid_t pid)
 {
     if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0) {
         return 1;
@@ -173,15 +173,15 @@ static void what_cannot_be_read_is_tried_again(void **state)
 {
     (void)state;
     if (geteuid() != 0) {
-        return; /* nobody can become another user here */
+        return; /* this user cannot become another one */
     }
     const pid_t pid = start_with("USER=right");
-    const pid_t nobody = fork();
-    if (nobody == 0) {
-        _exit(look_as_nobody(pid));
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(look_as_another_user(pid));
     }
     int status = 0;
-    assert_int_equal(waitpid(nobody, &status, 0), nobody);
+    assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     child_end(pid);
 }

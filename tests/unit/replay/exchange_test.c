@@ -165,7 +165,7 @@ static pthread_t wait_for_lock(void)
     return thread;
 }
 
-static void who_is_the_first_of_all_is_let_go(void **state)
+static void the_first_of_all_is_let_go(void **state)
 {
     (void)state;
     void *result;
@@ -178,7 +178,7 @@ static void who_is_the_first_of_all_is_let_go(void **state)
     assert_int_equal(atomic_load(&board->untied), 1);
 }
 
-static void who_is_not_waits_on(void **state)
+static void another_one_waits_on(void **state)
 {
     (void)state;
     other.least[RP_LEAST_FIRST] = 1499;
@@ -209,8 +209,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EXCHANGE_TEST(lost_mail_ends_the_replay),
         EXCHANGE_TEST(mail_that_comes_late_is_no_fault),
-        EXCHANGE_TEST(who_is_the_first_of_all_is_let_go),
-        EXCHANGE_TEST(who_is_not_waits_on),
+        EXCHANGE_TEST(the_first_of_all_is_let_go),
+        EXCHANGE_TEST(another_one_waits_on),
         EXCHANGE_TEST(a_knot_that_nothing_unties_is_named),
     };
     return WIO_RUN(tests);

@@ -279,7 +279,7 @@ static void a_file_gets_its_name_by_proc(void **state)
 }
 
 /* What keeps a directory from being removed is put there, unless it is known. */
-static void only_what_nobody_saw_is_put_into_a_directory(void **state)
+static void only_what_was_not_seen_is_put_into_a_directory(void **state)
 {
     (void)state;
     make_plan("rmdir path=/unseen err=39\n"
@@ -414,7 +414,7 @@ int main(void)
         PLAN_TEST(specials_are_skipped),
         PLAN_TEST(a_name_is_what_it_is_at_the_time),
         PLAN_TEST(a_file_gets_its_name_by_proc),
-        PLAN_TEST(only_what_nobody_saw_is_put_into_a_directory),
+        PLAN_TEST(only_what_was_not_seen_is_put_into_a_directory),
         PLAN_TEST(lies_do_no_harm),
         PLAN_TEST(families),
         PLAN_TEST(circles_are_cut),

@@ -56,7 +56,7 @@ static void nothing_is_lost(void **state)
     rp_board_destroy(board);
 }
 
-static void an_abort_ends_who_finds_it_full(void **state)
+static void an_abort_ends_a_sender_that_finds_it_full(void **state)
 {
     (void)state;
     struct wio_error err = WIO_ERROR_INIT;
@@ -76,7 +76,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_lost),
-        cmocka_unit_test(an_abort_ends_who_finds_it_full),
+        cmocka_unit_test(an_abort_ends_a_sender_that_finds_it_full),
     };
     return WIO_RUN(tests);
 }

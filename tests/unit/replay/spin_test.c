@@ -55,7 +55,7 @@ static void no_more_look_than_there_are_processors(void **state)
 }
 
 /* We run, and that is more than none. */
-static void nobody_looks_while_others_want_the_processors(void **state)
+static void no_thread_looks_while_others_want_the_processors(void **state)
 {
     (void)state;
     board->processors = 0;
@@ -71,7 +71,7 @@ static void nobody_looks_while_others_want_the_processors(void **state)
     assert_true(atomic_load(&board->crowd->pause_end_ns) >= before_ns + 20000000); /* longer */
 }
 
-static void those_who_look_stop_then(void **state)
+static void lookers_stop_then(void **state)
 {
     (void)state;
     board->processors = 0;
@@ -81,7 +81,7 @@ static void those_who_look_stop_then(void **state)
     rp_look_end(board);
 }
 
-static void who_performs_is_no_other(void **state)
+static void a_performer_is_no_other(void **state)
 {
     (void)state;
     board->processors = 0;
@@ -111,9 +111,9 @@ int main(void)
 #define LOOK_TEST(name) cmocka_unit_test_setup_teardown(name, make, drop)
     const struct CMUnitTest tests[] = {
         LOOK_TEST(no_more_look_than_there_are_processors),
-        LOOK_TEST(nobody_looks_while_others_want_the_processors),
-        LOOK_TEST(those_who_look_stop_then),
-        LOOK_TEST(who_performs_is_no_other),
+        LOOK_TEST(no_thread_looks_while_others_want_the_processors),
+        LOOK_TEST(lookers_stop_then),
+        LOOK_TEST(a_performer_is_no_other),
         LOOK_TEST(others_that_have_gone_are_forgotten),
     };
     return WIO_RUN(tests);

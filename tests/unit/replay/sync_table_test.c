@@ -130,7 +130,7 @@ static void *meet(void *arg)
     return NULL;
 }
 
-static void nobody_leaves_before_all_have_come(void **state)
+static void no_member_leaves_before_all_have_come(void **state)
 {
     (void)state;
     size_t room = (size_t)ROUNDS * 256;
@@ -354,7 +354,7 @@ static void *wait_in_vain(void *arg)
     return rp_gate_take(&gate, stream, act_of(stream, 0, WIO_ACT_TAKE), &release) ? arg : NULL;
 }
 
-static void who_waits_is_named_and_an_abort_ends_it(void **state)
+static void a_waiter_is_named_and_an_abort_ends_it(void **state)
 {
     (void)state;
     pthread_t thread;
@@ -409,7 +409,7 @@ static void let_go(void *(*wait)(void *))
     assert_int_equal(atomic_load(&board->untied), 1);
 }
 
-static void who_waits_for_a_queue_is_let_go_and_its_put_is_not_missed(void **state)
+static void a_waiter_for_a_queue_is_let_go_and_its_put_is_not_missed(void **state)
 {
     (void)state;
     make(FOUR "sem_post stream=0 t=3000 a0=0x8000\nclose stream=0 t=4000 fd=3\n"
@@ -422,7 +422,7 @@ static void who_waits_for_a_queue_is_let_go_and_its_put_is_not_missed(void **sta
     assert_int_equal(atomic_load(&gate.queues[0].count), 1);
 }
 
-static void who_waits_for_a_lock_is_let_go_without_it(void **state)
+static void a_waiter_for_a_lock_is_let_go_without_it(void **state)
 {
     (void)state;
     uint64_t waited;
@@ -461,7 +461,7 @@ static void *share_one(void *arg)
 }
 
 /* It gives nothing back, or a writer came in beside the reader that has its share. */
-static void who_is_let_go_without_a_share_gives_none_back(void **state)
+static void a_stream_let_go_without_a_share_gives_none_back(void **state)
 {
     (void)state;
     uint64_t waited;
@@ -519,7 +519,7 @@ static void other_waits_sleep(void **state)
     assert_true(sleeps("pipe", true));
 }
 
-static void an_absent_stream_keeps_nobody(void **state)
+static void an_absent_stream_keeps_no_other(void **state)
 {
     (void)state;
     struct wio_release release;
@@ -533,21 +533,21 @@ int main(void)
 #define GATE_TEST(name) cmocka_unit_test_teardown(name, drop)
     const struct CMUnitTest tests[] = {
         GATE_TEST(processes_follow_each_other),
-        GATE_TEST(nobody_leaves_before_all_have_come),
+        GATE_TEST(no_member_leaves_before_all_have_come),
         GATE_TEST(a_lock_excludes),
         GATE_TEST(an_unlock_wakes_one_of_many),
         GATE_TEST(readers_share_a_lock),
         GATE_TEST(a_queue_gives_what_was_put),
         GATE_TEST(what_a_call_takes_it_gets_at_once),
-        GATE_TEST(who_waits_is_named_and_an_abort_ends_it),
-        GATE_TEST(who_waits_for_a_queue_is_let_go_and_its_put_is_not_missed),
-        GATE_TEST(who_waits_for_a_lock_is_let_go_without_it),
+        GATE_TEST(a_waiter_is_named_and_an_abort_ends_it),
+        GATE_TEST(a_waiter_for_a_queue_is_let_go_and_its_put_is_not_missed),
+        GATE_TEST(a_waiter_for_a_lock_is_let_go_without_it),
         GATE_TEST(a_pass_is_for_one_wait),
-        GATE_TEST(who_is_let_go_without_a_share_gives_none_back),
+        GATE_TEST(a_stream_let_go_without_a_share_gives_none_back),
         GATE_TEST(waits_for_messages_are_busy),
         GATE_TEST(waits_for_flags_are_busy),
         GATE_TEST(other_waits_sleep),
-        GATE_TEST(an_absent_stream_keeps_nobody),
+        GATE_TEST(an_absent_stream_keeps_no_other),
     };
     return WIO_RUN(tests);
 }

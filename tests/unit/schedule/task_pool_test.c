@@ -133,7 +133,7 @@ static void others_cannot_do_it_without_the_file(void **state)
 }
 
 /* Stream 1 waits for a message in the middle of its third turn: the two before are any thread's. */
-static void who_waits_for_somebody_does_his_own(void **state)
+static void a_waiting_thread_does_its_own_tasks(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 10; i++) {
@@ -179,7 +179,7 @@ int main(void)
         TURNS_TEST(a_part_of_ones_own_stays_with_its_thread),
         TURNS_TEST(a_few_may_be_in_order_by_chance),
         TURNS_TEST(others_cannot_do_it_without_the_file),
-        TURNS_TEST(who_waits_for_somebody_does_his_own),
+        TURNS_TEST(a_waiting_thread_does_its_own_tasks),
         TURNS_TEST(a_turn_without_work_is_none),
     };
     return WIO_RUN(tests);

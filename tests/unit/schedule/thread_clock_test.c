@@ -156,7 +156,7 @@ static void what_comes_before_a_wait_that_no_call_shows_takes_its_time(void **st
     }
 }
 
-static void who_waits_for_a_flag_goes_on_with_it(void **state)
+static void a_waiter_for_a_flag_goes_on_with_it(void **state)
 {
     (void)state;
     wio_gap_did(&gap, 2000, V0 + 100);
@@ -251,7 +251,7 @@ int main(void)
         GAP_TEST(held_time_is_none),
         GAP_TEST(a_wait_that_no_call_shows_is_the_whole_gap),
         GAP_TEST(what_comes_before_a_wait_that_no_call_shows_takes_its_time),
-        GAP_TEST(who_waits_for_a_flag_goes_on_with_it),
+        GAP_TEST(a_waiter_for_a_flag_goes_on_with_it),
         GAP_TEST(a_wait_in_vain_passes_unless_it_was_one_for_the_lock),
         GAP_TEST(the_later_release_counts),
         GAP_TEST(only_what_a_processor_did_is_computed),

@@ -63,7 +63,7 @@ static void an_edge_is_given_by_the_call_behind_it(void **state)
     assert_int_equal(waits.by_class[WIO_EDGE_HARD], 1);
 }
 
-static void who_made_a_file_gives_when_it_is_there(void **state)
+static void the_maker_of_a_file_gives_when_it_is_there(void **state)
 {
     (void)state;
     struct wio_error err = WIO_ERROR_INIT;
@@ -413,7 +413,7 @@ int main(void)
 #define WAITS_TEST(name) cmocka_unit_test_teardown(name, drop)
     const struct CMUnitTest tests[] = {
         WAITS_TEST(an_edge_is_given_by_the_call_behind_it),
-        WAITS_TEST(who_made_a_file_gives_when_it_is_there),
+        WAITS_TEST(the_maker_of_a_file_gives_when_it_is_there),
         WAITS_TEST(what_follows_the_last_event_is_given_at_the_end),
         WAITS_TEST(a_collective_is_one_meeting),
         WAITS_TEST(mutexes_are_locks_and_queues_are_queues),

@@ -163,7 +163,7 @@ static void time_namespace_has_a_clock_of_its_own(void **state)
 }
 
 /* Two hosts may do so at once, and count their processes alike. */
-static void segment_is_named_after_who_seals(void **state)
+static void segment_is_named_after_the_sealer(void **state)
 {
     struct fixture *fixture = *state;
     char host[65] = "";
@@ -252,7 +252,7 @@ int main(void)
         TEST(recorder_knows_no_other_host),          TEST(parents_are_of_the_same_host),
         TEST(image_may_have_another_host_name),      TEST(only_exec_makes_another_image),
         TEST(counters_of_machines_differ),           TEST(time_namespace_has_a_clock_of_its_own),
-        TEST(segment_is_named_after_who_seals),      TEST(parents_come_first_whatever_clocks_say),
+        TEST(segment_is_named_after_the_sealer),     TEST(parents_come_first_whatever_clocks_say),
         TEST(rings_of_another_user_are_judged_once),
     };
     return WIO_RUN(tests);

@@ -195,7 +195,7 @@ static void kill_after_a_second(struct world *world, int number)
     sg_actor_start(heir, inherit, 0, NULL);
 }
 
-static void who_is_killed_leaves_the_others_alone(void **state)
+static void a_killed_actor_leaves_the_others_alone(void **state)
 {
     (void)state;
     double alone_s = world_end_of(&(struct world){.acts = {world_write_2_gib}});
@@ -252,7 +252,7 @@ int main(void)
         cmocka_unit_test(reads_hit_what_was_written),
         cmocka_unit_test(fsync_waits_for_a_disk_that_others_use),
         cmocka_unit_test(old_data_is_written),
-        cmocka_unit_test(who_is_killed_leaves_the_others_alone),
+        cmocka_unit_test(a_killed_actor_leaves_the_others_alone),
         cmocka_unit_test(a_host_that_is_down_is_an_error),
     };
     return WIO_RUN(tests);

@@ -135,7 +135,7 @@ static void one_goes_when_all_stand_still(void **state)
     tear_down(&stage);
 }
 
-static void who_is_freed_gets_an_edge(void **state)
+static void a_freed_node_gets_an_edge(void **state)
 {
     (void)state;
     struct stage stage;
@@ -208,7 +208,7 @@ static void more_io_than_in_the_first_run_ends_it(void **state)
     tear_down(&stage);
 }
 
-static void a_thread_that_nobody_knows_ends_it(void **state)
+static void an_unknown_thread_ends_it(void **state)
 {
     (void)state;
     struct stage stage;
@@ -220,7 +220,7 @@ static void a_thread_that_nobody_knows_ends_it(void **state)
 }
 
 /* capture/throttle/hold.c: a recorder that was stopped for some seconds is taken for dead. */
-static void who_goes_on_by_himself_ends_it(void **state)
+static void a_node_that_goes_on_by_itself_ends_it(void **state)
 {
     (void)state;
     struct stage stage;
@@ -281,7 +281,7 @@ static void a_call_has_a_limit_of_its_own(void **state)
 }
 
 /* A rank sleeps while the launcher starts it: that is no rest. */
-static void who_is_being_started_does_not_stand_still(void **state)
+static void a_node_being_started_does_not_stand_still(void **state)
 {
     (void)state;
     struct stage stage;
@@ -295,7 +295,7 @@ static void who_is_being_started_does_not_stand_still(void **state)
 }
 
 /* Given up after two seconds, and then it came: the next one that is announced is waited for. */
-static void who_comes_late_hides_nobody(void **state)
+static void a_late_node_hides_no_other(void **state)
 {
     (void)state;
     struct stage stage;
@@ -325,7 +325,7 @@ static void who_comes_late_hides_nobody(void **state)
 }
 
 /* On a busy machine a process may take long to begin: as long as it tries to it is waited for. */
-static void who_is_slow_to_begin_is_waited_for(void **state)
+static void a_node_that_begins_slowly_is_waited_for(void **state)
 {
     (void)state;
     struct stage stage;
@@ -387,17 +387,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_goes_when_all_stand_still),
-        cmocka_unit_test(who_is_freed_gets_an_edge),
+        cmocka_unit_test(a_freed_node_gets_an_edge),
         cmocka_unit_test(no_hold_lasts_longer_than_the_limit),
         cmocka_unit_test(a_death_lets_all_go),
         cmocka_unit_test(more_io_than_in_the_first_run_ends_it),
-        cmocka_unit_test(a_thread_that_nobody_knows_ends_it),
-        cmocka_unit_test(who_goes_on_by_himself_ends_it),
+        cmocka_unit_test(an_unknown_thread_ends_it),
+        cmocka_unit_test(a_node_that_goes_on_by_itself_ends_it),
         cmocka_unit_test(a_watchdog_remembers_its_answer),
         cmocka_unit_test(a_call_has_a_limit_of_its_own),
-        cmocka_unit_test(who_is_being_started_does_not_stand_still),
-        cmocka_unit_test(who_comes_late_hides_nobody),
-        cmocka_unit_test(who_is_slow_to_begin_is_waited_for),
+        cmocka_unit_test(a_node_being_started_does_not_stand_still),
+        cmocka_unit_test(a_late_node_hides_no_other),
+        cmocka_unit_test(a_node_that_begins_slowly_is_waited_for),
         cmocka_unit_test(ranks_of_one_launch_come_together),
     };
     return WIO_RUN(tests);

@@ -161,7 +161,7 @@ static void threads_of_others_are_on_the_board(void **state)
     tear_down(&stage, 0);
 }
 
-static void who_is_gone_too_early_is_lost(void **state)
+static void a_node_that_goes_too_early_is_lost(void **state)
 {
     (void)state;
     struct stage stage;
@@ -246,7 +246,7 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_of_others_are_on_the_board),
-        cmocka_unit_test(who_is_gone_too_early_is_lost),
+        cmocka_unit_test(a_node_that_goes_too_early_is_lost),
         cmocka_unit_test(a_recorder_of_the_run_before_is_refused),
         cmocka_unit_test(strangers_do_not_keep_a_recorder_out),
     };

@@ -62,7 +62,7 @@ static void ranks_of_several_parents_are_one_launch(void **state)
     expect(&roster, waves);
 }
 
-static void who_is_no_rank_is_of_no_launch(void **state)
+static void a_process_without_rank_is_of_no_launch(void **state)
 {
     (void)state;
     struct wio_roster roster = {0};
@@ -80,7 +80,7 @@ int main(void)
         cmocka_unit_test(each_mpirun_is_a_launch),
         cmocka_unit_test(launches_of_one_rank_are_told_apart),
         cmocka_unit_test(ranks_of_several_parents_are_one_launch),
-        cmocka_unit_test(who_is_no_rank_is_of_no_launch),
+        cmocka_unit_test(a_process_without_rank_is_of_no_launch),
     };
     return WIO_RUN(tests);
 }

@@ -89,7 +89,7 @@ static void others_look_for_us(void **state)
 }
 
 /* Bytes have arrived: a node that slept has to be seen asleep once more, not having run. */
-static void who_may_have_been_woken_is_looked_at_again(void **state)
+static void a_node_that_may_be_awake_is_looked_at_again(void **state)
 {
     (void)state;
     const struct wio_board_node node = {.word = 1 << 8 | WIO_BOARD_IN_MPI};
@@ -111,7 +111,7 @@ static void who_may_have_been_woken_is_looked_at_again(void **state)
 }
 
 /* A polling node must have had the time to poll. */
-static void who_polls_gets_time_to_look(void **state)
+static void a_poller_gets_time_to_look(void **state)
 {
     (void)state;
     const struct wio_board_node node = {.word = 1 << 8 | WIO_BOARD_IN_MPI};
@@ -135,8 +135,8 @@ int main(void)
         cmocka_unit_test(a_long_sleep_is_its_own_time),
         cmocka_unit_test(two_naps_are_no_long_sleep),
         cmocka_unit_test(others_look_for_us),
-        cmocka_unit_test(who_may_have_been_woken_is_looked_at_again),
-        cmocka_unit_test(who_polls_gets_time_to_look),
+        cmocka_unit_test(a_node_that_may_be_awake_is_looked_at_again),
+        cmocka_unit_test(a_poller_gets_time_to_look),
     };
     return WIO_RUN(tests);
 }
