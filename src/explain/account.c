@@ -35,24 +35,6 @@ uint64_t wio_account_bytes(const struct wio_event *event)
     return (uint64_t)event->result;
 }
 
-bool wio_account_is_file(const char *path)
-{
-    static const char *const special[] = {"/proc/", "/sys/", "/dev/"};
-
-    if (path[0] != '/') {
-        return false;
-    }
-    if (strncmp(path, "/dev/shm/", 9) == 0) {
-        return true;
-    }
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(special); i++) {
-        if (strncmp(path, special[i], strlen(special[i])) == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool wio_account_is_terminal(const char *path)
 {
     return strncmp(path, "/dev/pts/", 9) == 0 || strncmp(path, "/dev/tty", 8) == 0 ||

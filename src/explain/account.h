@@ -32,12 +32,6 @@ bool wio_account_is_buffered(unsigned op);
 /* Bytes that the operation moved; 0 for failed, pending and metadata operations. */
 uint64_t wio_account_bytes(const struct wio_event *event);
 
-/*
- * Is `path` a file of a file system that keeps data? False for pipes, sockets and other nameless
- * things (no leading slash) and for what lies below /proc, /sys and /dev (but /dev/shm counts).
- */
-bool wio_account_is_file(const char *path);
-
 /* Is `path` a terminal: what is read there is typed, what is written waits for its reader? */
 bool wio_account_is_terminal(const char *path);
 

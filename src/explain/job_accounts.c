@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "explain/account.h"
+#include "ops/storage_path.h"
 
 #define NS_PER_US 1000u
 #define PROGRESS_EVERY 65536u
@@ -109,7 +110,7 @@ static bool is_file(struct reading *reading, uint32_t path)
     uint8_t *kind = &reading->paths[path < reading->path_count ? path : 0];
     if (*kind == PATH_NEW) {
         const char *text = wio_trace_string(reading->trace, path, NULL);
-        *kind = wio_account_is_file(text) ? PATH_FILE : PATH_OTHER;
+        *kind = wio_path_is_storage(text) ? PATH_FILE : PATH_OTHER;
     }
     return *kind == PATH_FILE;
 }

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "ops/calls.h"
+#include "ops/storage_path.h"
 
 /* Runs of events with one answer: each as twice the distance of its first event from that of the
  * run before; one more, and the answer's number, unless it has that of the run before the last one:
@@ -19,19 +20,6 @@ struct wio_used_files_stream {
 
 /* ---- which paths are on storage ---- */
 
-static bool begins(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
-static bool is_storage(const char *path)
-{
-    if (path[0] != '/' || begins(path, "/proc/") || begins(path, "/sys/")) {
-        return false;
-    }
-    return !begins(path, "/dev/") || begins(path, "/dev/shm/");
-}
-
 static enum wio_status init_storage(struct wio_used_files *files)
 {
     const uint32_t count = wio_trace_string_count(files->trace);
@@ -40,7 +28,7 @@ static enum wio_status init_storage(struct wio_used_files *files)
         return WIO_ERR_NOMEM;
     }
     for (uint32_t i = 0; i < count; i++) {
-        files->is_storage[i] = is_storage(wio_trace_string(files->trace, i, NULL));
+        files->is_storage[i] = wio_path_is_storage(wio_trace_string(files->trace, i, NULL));
     }
     return WIO_OK;
 }

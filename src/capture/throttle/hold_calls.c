@@ -5,6 +5,7 @@
 
 #include "capture/core/raw.h"
 #include "capture/throttle/hold.h"
+#include "ops/storage_path.h"
 
 enum hold_kind {
     NEVER,
@@ -51,17 +52,6 @@ static bool is_file(int fd)
            (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode));
 }
 
-static bool begins(const char *path, const char *with)
-{
-    return strncmp(path, with, strlen(with)) == 0;
-}
-
-static bool is_file_path(const char *path)
-{
-    return !begins(path, "/proc/") && !begins(path, "/sys/") &&
-           (!begins(path, "/dev/") || begins(path, "/dev/shm/"));
-}
-
 bool cap_hold_counts(unsigned call, int fd, const char *path)
 {
     enum hold_kind kind = kind_of(call);
@@ -69,7 +59,7 @@ bool cap_hold_counts(unsigned call, int fd, const char *path)
         return kind == ALWAYS;
     }
     if (path != NULL) {
-        return !cap_is_readable(path) || is_file_path(path);
+        return !cap_is_readable(path) || !wio_path_is_special(path);
     }
     return fd < 0 || is_file(fd);
 }

@@ -10,6 +10,7 @@
 #include "explain/account.h"
 #include "ops/calls.h"
 #include "ops/lookup.h"
+#include "ops/storage_path.h"
 
 #define BLOCK 4096u
 #define FAR (1u << 20)    /* a step forward of more than this is no stride */
@@ -42,7 +43,7 @@ enum wio_status wio_patterns_init(struct wio_patterns *patterns)
     for (uint32_t i = 1; i < patterns->path_count; i++) {
         const char *text = wio_trace_string(patterns->trace, i, NULL);
         patterns->is_made_up[i] = strncmp(text, "/proc/", 6) == 0 || strncmp(text, "/sys/", 5) == 0;
-        patterns->is_data[i] = wio_account_is_file(text);
+        patterns->is_data[i] = wio_path_is_storage(text);
     }
     for (uint32_t i = 0; i < files; i++) {
         const struct wio_file_info *info = wio_trace_file(patterns->trace, i);

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "ops/storage_path.h"
 
 #define PROGRESS_EVERY 65536u
 
@@ -118,7 +119,7 @@ static enum wio_status look_at_path(struct side_counter *side, uint32_t id,
             path = "(no path)";
         }
         WIO_TRY(wio_strtab_add(&side->params->tables->names, path, name_bytes(path), &note->name));
-        note->is_file = wio_account_is_file(path);
+        note->is_file = wio_path_is_storage(path);
     }
     return WIO_OK;
 }

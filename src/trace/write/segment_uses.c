@@ -8,20 +8,7 @@
 
 #include "base/cleanup.h"
 #include "ops/calls.h"
-
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
-/* R-STREAM-2: a name on storage: not a pipe or socket, not a device, not the kernel's own files. */
-static bool is_storage(const char *path)
-{
-    if (path[0] != '/' || begins(path, "/proc/") || begins(path, "/sys/")) {
-        return false;
-    }
-    return !begins(path, "/dev/") || begins(path, "/dev/shm/");
-}
+#include "ops/storage_path.h"
 
 /* The path's bits, looked at once per path. */
 static enum wio_status uses_of(struct wio_segment *segment, uint32_t path, uint8_t **uses_out)
@@ -43,7 +30,7 @@ static enum wio_status uses_of(struct wio_segment *segment, uint32_t path, uint8
     if ((*uses & WIO_USE_CHECKED) == 0) {
         const char *text = wio_strtab_get(&segment->strings, path, NULL);
         *uses |= WIO_USE_CHECKED | WIO_USE_NAMED;
-        *uses |= is_storage(text) ? WIO_USE_STORAGE : 0;
+        *uses |= wio_path_is_storage(text) ? WIO_USE_STORAGE : 0;
     }
     *uses_out = uses;
     return WIO_OK;

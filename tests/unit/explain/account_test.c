@@ -53,26 +53,12 @@ static void only_buffered_stdio_counts_twice(void **state)
     assert_true(wio_account_is_buffered(WIO_OP_dprintf)); /* causes a write */
 }
 
-static void files_keep_data(void **state)
-{
-    (void)state;
-    assert_true(wio_account_is_file("/home/u/x"));
-    assert_true(wio_account_is_file("/dev/shm/x"));
-    assert_true(wio_account_is_file("/devel/x"));
-    assert_false(wio_account_is_file("/dev/null"));
-    assert_false(wio_account_is_file("/proc/self/maps"));
-    assert_false(wio_account_is_file("/sys/kernel"));
-    assert_false(wio_account_is_file("pipe:[4711]"));
-    assert_false(wio_account_is_file(""));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_are_those_that_moved),
         cmocka_unit_test(every_operation_has_a_kind),
         cmocka_unit_test(only_buffered_stdio_counts_twice),
-        cmocka_unit_test(files_keep_data),
     };
     return WIO_RUN(tests);
 }
