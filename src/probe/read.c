@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/system/proc_text.h"
 #include "probe/probe_internal.h"
-#include "probe/proc_text.h"
 
 /* Of an environment; the kernel's limit for arguments and environment is 6 MiB by default. */
 #define ENVIRON_FIRST ((size_t)64 * 1024)

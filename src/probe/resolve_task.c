@@ -8,8 +8,8 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "base/system/proc_text.h"
 #include "probe/probe_internal.h"
-#include "probe/proc_text.h"
 
 #define STATUS_BYTES 4096u
 

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/fmt.h"
 #include "base/io.h"
-#include "probe/proc_text.h"
+#include "base/system/proc_text.h"
 
 #define PIDFD_OF_THREAD O_EXCL /* PIDFD_THREAD of linux/pidfd.h */
 #define PID_FS 0x50494446u     /* PID_FS_MAGIC of linux/magic.h */

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/system/proc_text.h"
 
 #define NAME_MAX_BYTES 96
 
@@ -67,20 +68,16 @@ int64_t tracer_proc_position(int32_t tid, int fd)
     return strncmp(text, "pos:", 4) == 0 ? (int64_t)strtoll(text + 4, NULL, 10) : WIO_NO_OFFSET;
 }
 
-/* Behind the name in brackets, which may hold anything. */
 struct tracer_birth tracer_proc_birth(int32_t pid)
 {
     char text[1024];
     struct tracer_birth birth = {0};
-    (void)tracer_proc_read(pid, "stat", text, sizeof(text));
-    const char *at = strrchr(text, ')');
-    for (int field = 2; at != NULL && field < 22; field++) {
-        at = strchr(at + 1, ' ');
-        if (field + 1 == 4 && at != NULL) {
-            birth.ppid = (int32_t)strtol(at + 1, NULL, 10);
-        }
+    uint64_t ppid = 0;
+    const size_t bytes = tracer_proc_read(pid, "stat", text, sizeof(text));
+    if (wio_proc_stat_number(text, bytes, WIO_PROC_STAT_PPID, &ppid)) {
+        birth.ppid = (int32_t)ppid;
     }
-    birth.start = at != NULL ? strtoull(at + 1, NULL, 10) : 0;
+    (void)wio_proc_stat_start(text, bytes, &birth.start);
     return birth;
 }
 
@@ -94,7 +91,7 @@ bool tracer_proc_is_thread(int32_t pid, int32_t tid)
 int32_t tracer_proc_process_of(int32_t tid)
 {
     char text[4096];
-    (void)tracer_proc_read(tid, "status", text, sizeof(text));
-    const char *line = strstr(text, "\nTgid:");
-    return line != NULL ? (int32_t)strtol(line + 6, NULL, 10) : 0;
+    uint64_t pid = 0;
+    const size_t bytes = tracer_proc_read(tid, "status", text, sizeof(text));
+    return wio_proc_status_number(text, bytes, "Tgid:", &pid) ? (int32_t)pid : 0;
 }

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/system/proc_text.h"
 #include "job/quote.h"
 #include "job/resolve.h"
-#include "probe/proc_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

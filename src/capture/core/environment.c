@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/core/environment.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/system/proc_text.h"
 #include "capture/core/raw.h"
 
 /* Where the kernel put the arguments, and the environment behind them; the loader's. */
@@ -83,6 +85,19 @@ size_t cap_read_small(const char *path, char *text, size_t size)
     }
     text[used] = '\0';
     return used;
+}
+
+/* By one read: the kernel gives the line as a whole. */
+uint64_t cap_start_of(const char *path)
+{
+    char text[1024];
+    uint64_t start = 0;
+    long fd = raw_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    long got = fd >= 0 ? raw_read((int)fd, text, sizeof(text)) : -1;
+    if (fd >= 0) {
+        (void)raw_close((int)fd);
+    }
+    return got > 0 && wio_proc_stat_start(text, (size_t)got, &start) ? start : 0;
 }
 
 /* A program that writes over its arguments to change its title may join the last one to what lies

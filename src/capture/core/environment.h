@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the process was started with: its environment and arguments, read without libc's locks and
- * before libc is ready. Signal safe.
+ * What the process was started with: its environment and arguments, and when, read without libc's
+ * locks and before libc is ready. Signal safe.
  */
 #ifndef WIO_CAPTURE_CORE_ENVIRONMENT_H
 #define WIO_CAPTURE_CORE_ENVIRONMENT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "capture/core/attributes.h"
 
@@ -26,5 +27,8 @@ bool cap_env_is_on(const char *name) CAP_HIDDEN;
 size_t cap_process_arguments(char *text, size_t size) CAP_HIDDEN;
 /* A small file of /proc or /sys; NUL behind the end. Returns the bytes read. */
 size_t cap_read_small(const char *path, char *text, size_t size) CAP_HIDDEN;
+
+/* When the process of a file /proc/PID/stat started, in clock ticks since boot; 0: not known. */
+uint64_t cap_start_of(const char *path) CAP_HIDDEN;
 
 #endif

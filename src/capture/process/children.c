@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/fmt.h"
+#include "capture/core/environment.h"
 #include "capture/core/raw.h"
 #include "capture/process/exec.h"
 
@@ -29,28 +30,15 @@ static int32_t latest_child(void)
     return (int32_t)latest;
 }
 
-/* Field 22 of /proc/PID/stat, in hundredths of a second since the machine began; fields before it
- * are numbers but for the second, a name in brackets. */
-static bool start_of(int32_t pid, uint64_t *ticks_out)
+/* In hundredths of a second since the machine began; 0: there is no such process. */
+static uint64_t start_of(int32_t pid)
 {
     char path[48];
-    char text[1024];
     struct wio_fmt fmt = wio_fmt_of(path, sizeof(path));
     wio_fmt_str(&fmt, "/proc/");
     wio_fmt_i64(&fmt, pid);
     wio_fmt_str(&fmt, "/stat");
-    long fd = raw_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    long got = fd >= 0 ? raw_read((int)fd, text, sizeof(text) - 1) : -1;
-    if (fd >= 0) {
-        (void)raw_close((int)fd);
-    }
-    text[got > 0 ? got : 0] = '\0';
-    const char *at = strrchr(text, ')');
-    for (unsigned field = 2; at != NULL && field < 22; field++) {
-        at = strchr(at + 1, ' ');
-    }
-    at = at != NULL ? at + 1 : NULL;
-    return at != NULL && wio_scan_u64(&at, ticks_out);
+    return cap_start_of(path);
 }
 
 struct cap_child_mark cap_child_mark(void)
@@ -64,10 +52,12 @@ struct cap_child_mark cap_child_mark(void)
 
 int32_t cap_child_since(const struct cap_child_mark *mark)
 {
-    uint64_t start;
     int32_t child = latest_child();
     /* where another thread has waited for both, the latest one is older */
-    bool is_new =
-        child > 0 && child != mark->latest && start_of(child, &start) && start >= mark->ticks;
+    bool is_new = false;
+    if (child > 0 && child != mark->latest) {
+        const uint64_t start = start_of(child);
+        is_new = start > 0 && start >= mark->ticks;
+    }
     return is_new ? child : 0;
 }

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/system/proc_text.h"
 #include "base/text.h"
 #include "seal/seal_internal.h"
 #include "trace/format/trust.h"
@@ -26,8 +27,8 @@ void wio_seal_ring_fini(struct wio_seal_ring *ring)
     *ring = (struct wio_seal_ring){0};
 }
 
-/* Field 22 of /proc/PID/stat, behind the name in parentheses, which may hold anything; 0 where
- * there is no such process or it has ended and was not waited for yet (Z). */
+/* When a process started; 0 where there is no such process or it has ended and was not waited for
+ * yet (Z). */
 static uint64_t start_of(int32_t pid)
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob stat = {0};
@@ -37,21 +38,12 @@ static uint64_t start_of(int32_t pid)
     if (wio_io_read_file(path, 4096, &stat, NULL) != WIO_OK) {
         return 0;
     }
-    char *at = strrchr((char *)stat.data, ')');
-    if (at != NULL && (strncmp(at, ") Z", 3) == 0 || strncmp(at, ") X", 3) == 0)) {
+    const char *name_end = strrchr((const char *)stat.data, ')');
+    if (name_end != NULL &&
+        (strncmp(name_end, ") Z", 3) == 0 || strncmp(name_end, ") X", 3) == 0)) {
         return 0;
     }
-    for (unsigned field = 2; at != NULL && field < 22; field++) {
-        at = strchr(at + 1, ' ');
-    }
-    if (at == NULL) {
-        return 0;
-    }
-    char *end = strchr(at + 1, ' ');
-    if (end != NULL) {
-        *end = '\0';
-    }
-    return wio_parse_u64(at + 1, &value) == WIO_OK ? value : 0;
+    return wio_proc_stat_start((const char *)stat.data, stat.size, &value) ? value : 0;
 }
 
 /* All that is known of a ring without a header is its process's pid. */

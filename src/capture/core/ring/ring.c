@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fmt.h"
+#include "capture/core/environment.h"
 #include "capture/core/own_fds.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
@@ -76,31 +77,6 @@ static void make_name(char *path, size_t size, uint64_t mono_ns)
     wio_fmt_str(&full, cap_process.ring_name);
 }
 
-/* Field 22 of /proc/self/stat, behind the name in brackets, which may hold anything. */
-static uint64_t process_start(void)
-{
-    char text[1024];
-    long fd = raw_openat(AT_FDCWD, "/proc/self/stat", O_RDONLY | O_CLOEXEC, 0);
-    long got = fd >= 0 ? raw_read((int)fd, text, sizeof(text) - 1) : -1;
-    if (fd >= 0) {
-        (void)raw_close((int)fd);
-    }
-    if (got <= 0) {
-        return 0;
-    }
-    text[got] = '\0';
-    const char *at = strrchr(text, ')');
-    uint64_t value = 0;
-    for (int field = 2; at != NULL && field < 22; field++) {
-        at = strchr(at + 1, ' ');
-    }
-    if (at != NULL) {
-        at++;
-        (void)wio_scan_u64(&at, &value);
-    }
-    return value;
-}
-
 static void copy(char *out, size_t size, const char *text)
 {
     struct wio_fmt fmt = wio_fmt_of(out, size);
@@ -119,7 +95,7 @@ static void fill_header(struct wio_ring_header *header, const struct cap_moment 
     header->start_ticks = now->ticks;
     header->pid = raw_getpid();
     header->ppid = (int32_t)raw_call3(SYS_getppid, 0, 0, 0);
-    header->pid_start = process_start();
+    header->pid_start = cap_start_of("/proc/self/stat");
     header->rank = cap_process.rank;
     header->ranks = cap_process.ranks;
     header->first_string = first_string;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "probe/proc_text.h"
+#include "base/system/proc_text.h"
 
 static bool start_of(const char *text, uint64_t *start)
 {
@@ -39,6 +39,19 @@ static void no_start_is_said(void **state)
     }
 }
 
+static void other_fields_are_counted_too(void **state)
+{
+    (void)state;
+    static const char text[] = "7 (a) S 1) S 42 7 -1 0";
+    uint64_t value = 9;
+    assert_true(wio_proc_stat_number(text, sizeof(text) - 1, WIO_PROC_STAT_PPID, &value));
+    assert_int_equal(value, 42);
+    assert_true(wio_proc_stat_number(text, sizeof(text) - 1, 5, &value));
+    assert_int_equal(value, 7);
+    assert_false(wio_proc_stat_number(text, sizeof(text) - 1, 3, &value)); /* a letter */
+    assert_false(wio_proc_stat_number(text, sizeof(text) - 1, 6, &value)); /* negative */
+}
+
 static void status_has_lines(void **state)
 {
     (void)state;
@@ -61,6 +74,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(start_is_field_22),
         cmocka_unit_test(no_start_is_said),
+        cmocka_unit_test(other_fields_are_counted_too),
         cmocka_unit_test(status_has_lines),
     };
     return WIO_RUN(tests);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probe/proc_text.h"
+#include "base/system/proc_text.h"
 
 #include <string.h>
 
-#define FIELD_START 22u
 #define FIELD_BEHIND_NAME 3u
 
 static bool is_digit(char c)
@@ -28,16 +27,21 @@ static bool scan(const char *at, const char *end, uint64_t *out)
     return true;
 }
 
-bool wio_proc_stat_start(const char *text, size_t bytes, uint64_t *start_out)
+bool wio_proc_stat_number(const char *text, size_t bytes, unsigned number, uint64_t *out)
 {
     const char *end = text + bytes;
     const char *at = bytes > 0 ? memrchr(text, ')', bytes) : NULL;
     unsigned field = FIELD_BEHIND_NAME - 1;
-    for (; at != NULL && at < end && field < FIELD_START; field++) {
+    for (; at != NULL && at < end && field < number; field++) {
         at = memchr(at, ' ', (size_t)(end - at));
         at = at != NULL ? at + 1 : NULL;
     }
-    return at != NULL && field == FIELD_START && scan(at, end, start_out);
+    return at != NULL && field == number && scan(at, end, out);
+}
+
+bool wio_proc_stat_start(const char *text, size_t bytes, uint64_t *start_out)
+{
+    return wio_proc_stat_number(text, bytes, WIO_PROC_STAT_START, start_out);
 }
 
 bool wio_proc_status_number(const char *text, size_t bytes, const char *key, uint64_t *out)
