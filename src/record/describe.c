@@ -12,11 +12,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/system/boot_id.h"
 #include "base/system/cpus.h"
 #include "record/machine.h"
 #include "trace/write/segment_internal.h"
 
-enum { MOUNTS_BYTES = 4 << 20, BOOT_ID_BYTES = 256 };
+enum { MOUNTS_BYTES = 4 << 20 };
 
 /* Variables that change what a program's I/O does or say where it ran. Never all of them: an
  * environment holds secrets. */
@@ -68,15 +69,6 @@ static bool is_kept(const char *entry)
     return false;
 }
 
-static void read_boot_id(char out[40])
-{
-    WIO_CLEANUP(wio_blob_fini) struct wio_blob blob = {0};
-    if (wio_io_read_file("/proc/sys/kernel/random/boot_id", BOOT_ID_BYTES, &blob, NULL) == WIO_OK) {
-        snprintf(out, 40, "%.*s", (int)strcspn((const char *)blob.data, "\n"),
-                 (const char *)blob.data);
-    }
-}
-
 void wio_description_init(struct wio_description *description, bool anonymize)
 {
     *description = (struct wio_description){.anonymize = anonymize};
@@ -85,7 +77,7 @@ void wio_description_init(struct wio_description *description, bool anonymize)
     snprintf(description->kernel, sizeof(description->kernel), "%.64s %.64s %.64s", machine.sysname,
              machine.release, machine.machine);
     snprintf(description->host, sizeof(description->host), "%.64s", machine.nodename);
-    read_boot_id(description->boot_id);
+    wio_boot_id(description->boot_id);
     snprintf(description->cpus, sizeof(description->cpus), "%u", wio_cpus_allowed());
     wio_machine_read(description->machine);
 }

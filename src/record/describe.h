@@ -7,6 +7,7 @@
 
 #include <whyio/status.h>
 
+#include "base/system/boot_id.h"
 #include "record/launch.h"
 #include "record/machine.h"
 
@@ -15,7 +16,7 @@ struct wio_segment;
 struct wio_description {
     char host[65];
     char kernel[256];               /* "Linux 6.1.0 x86_64" */
-    char boot_id[40];               /* "" = unknown */
+    char boot_id[WIO_BOOT_ID_ROOM]; /* "" = unknown */
     char cpus[16];                  /* that this process may use */
     char machine[WIO_MACHINE_TEXT]; /* R-META-1 */
     char options[80];               /* "stacks mpi-internals .." */

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/system/boot_id.h"
 #include "ops/calls.h"
 #include "seal/seal_internal.h"
 
@@ -64,15 +65,7 @@ void wio_seal_fini(struct wio_seal *seal)
 
 static enum wio_status seal_init(struct wio_seal *seal, struct wio_error *err)
 {
-    WIO_CLEANUP(wio_blob_fini) struct wio_blob boot = {0};
-    enum wio_status status = wio_io_read_file("/proc/sys/kernel/random/boot_id", 64, &boot, err);
-    if (status == WIO_ERR_NOMEM) {
-        return status;
-    }
-    if (status == WIO_OK) {
-        size_t bytes = strcspn((const char *)boot.data, "\n");
-        (void)snprintf(seal->boot_id, sizeof(seal->boot_id), "%.*s", (int)bytes, boot.data);
-    }
+    wio_boot_id(seal->boot_id);
     seal->calls_hash = wio_calls_hash();
     bool is_asked = false;
     WIO_TRY(wio_hide_load(seal->raw.fd, seal->key, &is_asked, err));

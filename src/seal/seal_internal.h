@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/map.h"
+#include "base/system/boot_id.h"
 #include "ring/ring_reader.h"
 #include "seal/anonymize.h"
 #include "seal/rings/raw.h"
@@ -179,9 +180,9 @@ struct wio_seal {
     bool is_hiding; /* names */
     bool is_held;   /* a recorder is at work */
     uint8_t key[WIO_HIDE_KEY_BYTES];
-    uint32_t calls_hash;   /* of this version */
-    char boot_id[40];      /* of this machine, "" = unknown */
-    char base_boot_id[40]; /* of the clock of base_mono_ns */
+    uint32_t calls_hash;            /* of this version */
+    char boot_id[WIO_BOOT_ID_ROOM]; /* of this machine, "" = unknown */
+    char base_boot_id[40];          /* of the clock of base_mono_ns */
     uint64_t base_unix_ns;
     uint64_t base_mono_ns;
     struct wio_strtab machines;  /* by boot: each has a counter */

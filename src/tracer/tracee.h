@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "base/system/boot_id.h"
 #include "ops/syscall_rules.h"
 #include "ring/ring_writer.h"
 #include "tracer/caller.h"
@@ -30,7 +31,7 @@ struct tracer_settings {
     bool causal;
     bool is_tsc;
     char host[64];
-    char boot_id[40];
+    char boot_id[WIO_BOOT_ID_ROOM];
     bool *stopping; /* atomic: let go of everything */
     struct tracer_losses *losses;
 };

@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/system/boot_id.h"
 #include "tracer/serve.h"
 
 #define NAME_DIGITS 16
@@ -125,11 +126,7 @@ static void find_host(struct tracer_settings *settings)
     for (char *c = settings->host; *c != '\0'; c++) {
         *c = *c == '/' ? '_' : *c;
     }
-    WIO_CLEANUP(wio_blob_fini) struct wio_blob boot = {0};
-    if (wio_io_read_file("/proc/sys/kernel/random/boot_id", 64, &boot, NULL) == WIO_OK) {
-        const size_t bytes = strcspn((const char *)boot.data, "\n");
-        snprintf(settings->boot_id, sizeof(settings->boot_id), "%.*s", (int)bytes, boot.data);
-    }
+    wio_boot_id(settings->boot_id);
 }
 
 /* What the recorder has open is none of the tracer's: pipes would stay open, locks held. */

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/grow.h"
 #include "base/io.h"
+#include "base/system/boot_id.h"
 #include "store/trace/tracer_internal.h"
 
 #define MAX_BYTES UINT64_C(1073741824)
@@ -222,15 +223,6 @@ void wio_tracer_file(struct wio_tracer *tracer, const struct wio_store_stat *sta
     tracer->rows++;
 }
 
-static void read_boot_id(char out[BOOT_ID_BYTES])
-{
-    WIO_CLEANUP(wio_blob_fini) struct wio_blob blob = {0};
-    if (wio_io_read_file("/proc/sys/kernel/random/boot_id", BOOT_ID_BYTES, &blob, NULL) == WIO_OK) {
-        (void)snprintf(out, BOOT_ID_BYTES, "%.*s", (int)strcspn((const char *)blob.data, "\n"),
-                       (const char *)blob.data);
-    }
-}
-
 static void tracer_free(struct wio_tracer *tracer)
 {
     row_ring_fini(&tracer->ring);
@@ -271,7 +263,7 @@ enum wio_status wio_tracer_create(const struct wio_tracer_config *config,
     (void)snprintf(tracer->name, sizeof(tracer->name), "%s", config->name);
     (void)snprintf(tracer->address, sizeof(tracer->address), "%s",
                    config->address == NULL ? "" : config->address);
-    read_boot_id(tracer->boot_id);
+    wio_boot_id(tracer->boot_id);
     enum wio_status status = open_place(tracer, config, err);
     if (status != WIO_OK) {
         tracer_free(tracer);

@@ -5,11 +5,10 @@
 
 #include <limits.h>
 
+#include "base/system/boot_id.h"
 #include "store/trace/origins.h"
 #include "store/trace/row_ring.h"
 #include "store/trace/tracer.h"
-
-#define BOOT_ID_BYTES 40u
 
 /* A finished segment. */
 struct finished {
@@ -24,7 +23,7 @@ struct wio_tracer {
     uint64_t ring_written; /* rows of it, of all that it had */
     char name[128];
     char address[128];
-    char boot_id[BOOT_ID_BYTES];
+    char boot_id[WIO_BOOT_ID_ROOM];
     uint16_t server;
     uint64_t max_bytes;
     uint64_t segment_ns;

@@ -11,9 +11,10 @@
 #include "base/cleanup.h"
 #include "base/fmt.h"
 #include "base/io.h"
+#include "base/system/boot_id.h"
 #include "throttle/hosts/remote.h"
 
-enum { SOCKET_TEXT = INET6_ADDRSTRLEN + 8, VERSION_BYTES = 64, BOOT_ID_BYTES = 36 };
+enum { SOCKET_TEXT = INET6_ADDRSTRLEN + 8, VERSION_BYTES = 64 };
 
 static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-";
 
@@ -21,13 +22,11 @@ static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 
 void wio_remote_place(char place_out[WIO_REMOTE_PLACE_BYTES])
 {
-    char boot[BOOT_ID_BYTES + 1] = "";
+    char boot[WIO_BOOT_ID_ROOM];
     char net[32] = "";
-    WIO_CLEANUP(wio_fd_cleanup)
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     place_out[0] = '\0';
-    if (fd < 0 || wio_io_pread(fd, "boot_id", boot, BOOT_ID_BYTES, 0, NULL) != WIO_OK ||
-        readlink("/proc/self/ns/net", net, sizeof(net) - 1) <= 0) {
+    wio_boot_id(boot);
+    if (boot[0] == '\0' || readlink("/proc/self/ns/net", net, sizeof(net) - 1) <= 0) {
         return;
     }
     const char *number = net + strcspn(net, "0123456789");
