@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/fmt.h"
 #include "base/io.h"
+#include "base/system/cgroups.h"
 
 #define TEXT_MOST (1u << 20)
 #define V1_FILE "blkio.throttle.write_bps_device"
@@ -52,14 +53,9 @@ static double bytes_of(const char *line, const char *end)
     return wio_scan_u64(&line, &bytes) ? (double)bytes : HUGE_VAL;
 }
 
-/* HUGE_VAL: the file has none of the device, or is not there. */
-static double limit_in(const char *path, dev_t device)
+/* In the text of a file; HUGE_VAL: it has none of the device. */
+static double limit_in(const char *line, dev_t device)
 {
-    WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
-    if (wio_io_read_file(path, TEXT_MOST, &text, NULL) != WIO_OK) {
-        return HUGE_VAL;
-    }
-    const char *line = (const char *)text.data;
     while (*line != '\0') {
         const char *end = line + strcspn(line, "\n");
         dev_t of;
@@ -71,78 +67,28 @@ static double limit_in(const char *path, dev_t device)
     return HUGE_VAL;
 }
 
-/* A group's own limit and, in version 2, those of all above it, which hold for it, too. */
-static double limit_above(const char *root, const char *group, size_t length, bool is_v2,
-                          dev_t device)
-{
-    double least = HUGE_VAL;
-    for (;;) {
-        char path[PATH_MAX];
-        int n = snprintf(path, sizeof(path), "%s%.*s/%s", root, (int)length, group,
-                         is_v2 ? V2_FILE : V1_FILE);
-        if (n < 0 || (size_t)n >= sizeof(path)) {
-            return least;
-        }
-        least = fmin(least, limit_in(path, device));
-        if (!is_v2 || length == 0) {
-            return least;
-        }
-        while (length > 0 && group[--length] != '/') {
-        }
-    }
-}
+struct search {
+    dev_t device;
+    double least;
+};
 
-/* Is the controller among those of a line, "blkio" or "cpu,blkio"? */
-static bool has_blkio(const char *names, size_t length)
+/* In version 2 the limits of all groups above hold, too. */
+static bool look_at(void *context, const struct wio_cgroup *group)
 {
-    static const char name[] = "blkio";
-    const char *end = names + length;
-    while (names < end) {
-        size_t one = strcspn(names, ",:");
-        if (one == sizeof(name) - 1 && memcmp(names, name, one) == 0) {
-            return true;
-        }
-        names += one + 1;
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
+    struct search *search = context;
+    const bool is_v2 = group->version == 2;
+    if (wio_cgroup_read(group, is_v2 ? V2_FILE : V1_FILE, &text)) {
+        search->least = fmin(search->least, limit_in((const char *)text.data, search->device));
     }
-    return false;
-}
-
-/* "NUMBER:CONTROLLERS:GROUP", without controllers in version 2, which some systems mount below the
- * root of version 1. */
-static double limit_of_line(const char *line, size_t length, const char *root, dev_t device)
-{
-    const char *names = memchr(line, ':', length);
-    const char *group =
-        names == NULL ? NULL : memchr(names + 1, ':', length - (size_t)(names + 1 - line));
-    if (group == NULL) {
-        return HUGE_VAL;
-    }
-    size_t group_length = length - (size_t)(group + 1 - line);
-    size_t names_length = (size_t)(group - names) - 1;
-    char place[PATH_MAX];
-    if (group_length == 1) { /* "/" */
-        group_length = 0;
-    }
-    if (names_length > 0) {
-        (void)snprintf(place, sizeof(place), "%s/blkio", root);
-        return has_blkio(names + 1, names_length)
-                   ? limit_above(place, group + 1, group_length, false, device)
-                   : HUGE_VAL;
-    }
-    (void)snprintf(place, sizeof(place), "%s/unified", root);
-    return fmin(limit_above(root, group + 1, group_length, true, device),
-                limit_above(place, group + 1, group_length, true, device));
+    return is_v2;
 }
 
 double wio_rate_limit_of(dev_t device, const char *cgroups, const char *root)
 {
-    double least = HUGE_VAL;
-    while (*cgroups != '\0') {
-        size_t length = strcspn(cgroups, "\n");
-        least = fmin(least, limit_of_line(cgroups, length, root, device));
-        cgroups += length + (cgroups[length] == '\n' ? 1 : 0);
-    }
-    return isinf(least) ? 0 : least;
+    struct search search = {device, HUGE_VAL};
+    wio_cgroups_each(cgroups, root, "blkio", look_at, &search);
+    return isinf(search.least) ? 0 : search.least;
 }
 
 /* The number in the file "dev" of a directory below that of a device. */
