@@ -96,6 +96,14 @@ enum wio_status wio_buf_text(struct wio_buf *buf, const char **text_out, size_t 
     return WIO_OK;
 }
 
+enum wio_status wio_buf_copy(struct wio_buf *buf, void *out, size_t size)
+{
+    const uint8_t *bytes = NULL;
+    WIO_TRY(wio_buf_bytes(buf, size, &bytes));
+    memcpy(out, bytes, size);
+    return WIO_OK;
+}
+
 enum wio_status wio_buf_sub(struct wio_buf *buf, size_t size, struct wio_buf *out)
 {
     const uint8_t *bytes = NULL;

@@ -74,6 +74,8 @@ WIO_MUST_CHECK static inline enum wio_status wio_buf_svarint(struct wio_buf *buf
 
 /* Borrow the next `size` bytes. */
 WIO_MUST_CHECK enum wio_status wio_buf_bytes(struct wio_buf *buf, size_t size, const uint8_t **out);
+/* The next `size` bytes into `out`. */
+WIO_MUST_CHECK enum wio_status wio_buf_copy(struct wio_buf *buf, void *out, size_t size);
 /* A varint length and that many bytes. */
 WIO_MUST_CHECK enum wio_status wio_buf_text(struct wio_buf *buf, const char **text_out,
                                             size_t *bytes_out);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/system/loopback.h"
+
 static enum wio_status refuse(struct wio_error *err, const char *text)
 {
     return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
@@ -82,13 +84,16 @@ enum wio_status wio_link_address_parse(const char *text, struct wio_link_address
 
 bool wio_link_address_is_local(const struct wio_link_address *address)
 {
-    struct in_addr v4;
-    struct in6_addr v6;
+    struct sockaddr_storage at = {0};
+    struct sockaddr_in *v4 = (struct sockaddr_in *)&at;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&at;
     if (address->is_unix) {
         return true;
     }
-    if (inet_pton(AF_INET, address->host, &v4) == 1) {
-        return ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
+    if (inet_pton(AF_INET, address->host, &v4->sin_addr) == 1) {
+        at.ss_family = AF_INET;
+    } else if (inet_pton(AF_INET6, address->host, &v6->sin6_addr) == 1) {
+        at.ss_family = AF_INET6;
     }
-    return inet_pton(AF_INET6, address->host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+    return wio_address_is_loopback(&at);
 }

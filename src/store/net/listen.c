@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/system/loopback.h"
 #include "store/link/address.h"
 #include "store/net/conn.h"
 #include "store/net/owner.h"
@@ -35,14 +36,6 @@ struct wio_io_listener {
 
 /* ---- the peer -------------------------------------------------------------------------- */
 
-static bool is_loopback(const struct sockaddr_storage *address)
-{
-    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
-    const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
-    return (address->ss_family == AF_INET && ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET) ||
-           (address->ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr));
-}
-
 /* Of the user alone: what groups that one is in, a TCP socket does not say. */
 static void look_at_owner(struct wio_io_conn *conn, struct wio_io_peer *peer)
 {
@@ -54,7 +47,7 @@ static void look_at_owner(struct wio_io_conn *conn, struct wio_io_peer *peer)
     memset(&near, 0, sizeof(near));
     if (uv_tcp_getpeername(&conn->uv.tcp, (struct sockaddr *)&far, &far_bytes) == 0 &&
         uv_tcp_getsockname(&conn->uv.tcp, (struct sockaddr *)&near, &near_bytes) == 0 &&
-        is_loopback(&far)) {
+        wio_address_is_loopback(&far)) {
         peer->is_local = true;
         peer->has_uid = wio_net_owner(&far, &near, &peer->uid);
         peer->gid = peer->uid == geteuid() ? getegid() : OVERFLOW_ID;

@@ -21,14 +21,6 @@ static bool is_plain(const struct wio_wire_header *header, enum wio_wire_session
            txn->birth_ns == 0 && txn->attempt == 0;
 }
 
-static enum wio_status get_nonce(struct wio_buf *body, struct wio_wire_nonce *nonce_out)
-{
-    const uint8_t *bytes = NULL;
-    WIO_TRY(wio_buf_bytes(body, sizeof(nonce_out->bytes), &bytes));
-    memcpy(nonce_out->bytes, bytes, sizeof(nonce_out->bytes));
-    return WIO_OK;
-}
-
 static enum wio_status put_features(struct wio_blob *out, const struct wio_wire_features *features)
 {
     for (unsigned i = 0; i < WIO_WIRE_CLASSES; i++) {
@@ -89,7 +81,7 @@ enum wio_status wio_wire_get_hello(const struct wio_wire_header *header, struct 
     if (!is_plain(header, WIO_WIRE_HELLO)) {
         return WIO_ERR_FORMAT;
     }
-    WIO_TRY(get_nonce(&body, &hello->nonce));
+    WIO_TRY(wio_buf_copy(&body, hello->nonce.bytes, sizeof(hello->nonce.bytes)));
     WIO_TRY(wio_buf_u8(&body, &hello->auth));
     WIO_TRY(wio_buf_u8(&body, &hello->role));
     WIO_TRY(wio_buf_u64(&body, &hello->client));
@@ -141,7 +133,7 @@ enum wio_status wio_wire_get_challenge(const struct wio_wire_header *header, str
     if (!is_plain(header, WIO_WIRE_CHALLENGE)) {
         return WIO_ERR_FORMAT;
     }
-    WIO_TRY(get_nonce(&body, &challenge_out->nonce));
+    WIO_TRY(wio_buf_copy(&body, challenge_out->nonce.bytes, sizeof(challenge_out->nonce.bytes)));
     WIO_TRY(wio_buf_u8(&body, &challenge_out->auth));
     WIO_TRY(get_features(&body, &challenge_out->features));
     WIO_TRY(get_credential(&body, &challenge_out->credential, &challenge_out->credential_bytes));

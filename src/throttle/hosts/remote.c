@@ -99,14 +99,6 @@ static enum wio_status expect_rows(const struct wio_buf *body, uint32_t count, s
                                                                            : WIO_ERR_FORMAT;
 }
 
-static enum wio_status get_nonce(struct wio_buf *body, struct wio_remote_nonce *nonce_out)
-{
-    const uint8_t *bytes = NULL;
-    WIO_TRY(wio_buf_bytes(body, sizeof(nonce_out->bytes), &bytes));
-    memcpy(nonce_out->bytes, bytes, sizeof(nonce_out->bytes));
-    return WIO_OK;
-}
-
 /* ---- HELLO, CHALLENGE, WELCOME ------------------------------------------------------------ */
 
 enum wio_status wio_remote_put_hello(struct wio_blob *out, const struct wio_remote_hello *hello)
@@ -135,7 +127,7 @@ enum wio_status wio_remote_get_hello(struct wio_buf body, struct wio_remote_hell
 {
     uint32_t pid = 0;
     const uint8_t *host = NULL;
-    WIO_TRY(get_nonce(&body, &hello_out->nonce));
+    WIO_TRY(wio_buf_copy(&body, hello_out->nonce.bytes, sizeof(hello_out->nonce.bytes)));
     WIO_TRY(wio_buf_u32(&body, &pid));
     WIO_TRY(wio_buf_bytes(&body, WIO_REMOTE_HOST_BYTES, &host));
     if (pid == 0 || pid > INT32_MAX || !is_host(host)) {
@@ -153,7 +145,7 @@ enum wio_status wio_remote_put_challenge(struct wio_blob *out, const struct wio_
 
 enum wio_status wio_remote_get_challenge(struct wio_buf body, struct wio_remote_nonce *nonce_out)
 {
-    WIO_TRY(get_nonce(&body, nonce_out));
+    WIO_TRY(wio_buf_copy(&body, nonce_out->bytes, sizeof(nonce_out->bytes)));
     return expect_end(&body);
 }
 

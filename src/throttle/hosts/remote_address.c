@@ -71,17 +71,6 @@ uint16_t wio_remote_socket_port(const struct wio_remote_socket *socket)
     return ntohs(socket->address.ss_family == AF_INET6 ? in6->sin6_port : in4->sin_port);
 }
 
-bool wio_remote_socket_is_loopback(const struct wio_remote_socket *socket)
-{
-    const struct sockaddr_in *in4 = (const struct sockaddr_in *)&socket->address;
-    const struct in6_addr *in6 = &((const struct sockaddr_in6 *)&socket->address)->sin6_addr;
-    if (socket->address.ss_family == AF_INET) {
-        return ntohl(in4->sin_addr.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
-    }
-    return IN6_IS_ADDR_LOOPBACK(in6) ||
-           (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == IN_LOOPBACKNET);
-}
-
 /* ---- writing ------------------------------------------------------------------------------ */
 
 static void write_sockets(const struct wio_remote_address *address, struct wio_fmt *fmt)

@@ -51,6 +51,5 @@ void wio_remote_place(char place_out[WIO_REMOTE_PLACE_BYTES]);
 bool wio_remote_socket_text(const struct wio_remote_socket *socket, char *text, size_t room);
 bool wio_remote_socket_parse(const char *text, uint16_t port, struct wio_remote_socket *socket_out);
 uint16_t wio_remote_socket_port(const struct wio_remote_socket *socket);
-bool wio_remote_socket_is_loopback(const struct wio_remote_socket *socket);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/system/loopback.h"
 #include "throttle/hosts/remote_handshake.h"
 
 #define MILLISECOND_NS UINT64_C(1000000)
@@ -132,7 +133,7 @@ static void choose(const struct wio_remote_address *address, struct attempt *att
     wio_remote_place(here);
     bool is_here = here[0] != '\0' && strcmp(here, address->place) == 0;
     for (uint32_t i = 0; i < address->count; i++) {
-        if (is_here || !wio_remote_socket_is_loopback(&address->sockets[i])) {
+        if (is_here || !wio_address_is_loopback(&address->sockets[i].address)) {
             attempt->candidates[attempt->count++] = (struct candidate){
                 .socket = &address->sockets[i], .shake = {.link = {.fd = -1}}, .again_ns = 1};
         }

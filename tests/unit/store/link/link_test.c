@@ -283,6 +283,8 @@ static void addresses_say_whether_they_are_local(void **state)
     assert_true(is_local("127.0.0.1:1"));
     assert_true(is_local("127.9.9.9:1"));
     assert_true(is_local("[::1]:1"));
+    assert_true(is_local("[::ffff:127.0.0.1]:1"));
+    assert_false(is_local("[::ffff:10.0.0.1]:1"));
     assert_false(is_local("0.0.0.0:1"));
     assert_false(is_local("[::]:1"));
     assert_false(is_local("192.168.1.1:1"));

@@ -199,7 +199,9 @@ static bool can_ask_owner(void)
 static void talks_by_loopback(void **state)
 {
     (void)state;
-    talk("127.0.0.1:0", can_ask_owner() ? WIO_WIRE_PROOF_KERNEL : WIO_WIRE_PROOF_NONE);
+    const enum wio_wire_proof proof = can_ask_owner() ? WIO_WIRE_PROOF_KERNEL : WIO_WIRE_PROOF_NONE;
+    talk("127.0.0.1:0", proof);
+    talk("[::ffff:127.0.0.1]:0", proof);
 }
 
 static void only_its_user_may_connect(void **state)
