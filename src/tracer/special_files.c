@@ -3,7 +3,6 @@
  */
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -11,17 +10,12 @@
 #include <whyio/event.h>
 
 #include "ops/calls.h"
+#include "ops/file_control.h"
 #include "tracer/events.h"
 #include "tracer/memory.h"
 #include "tracer/specials.h"
 
 #define PAGE 4096u
-
-static bool is_lock_command(int command)
-{
-    return command == F_GETLK || command == F_SETLK || command == F_SETLKW ||
-           command == F_OFD_GETLK || command == F_OFD_SETLK || command == F_OFD_SETLKW;
-}
 
 static void after_fcntl(struct tracer_session *session, struct tracer_thread *thread)
 {
@@ -36,7 +30,8 @@ static void after_fcntl(struct tracer_session *session, struct tracer_thread *th
     } else if (event.result >= 0 && command == F_SETFL) {
         tracer_fd_set_append(thread, fd, (arg[3] & O_APPEND) != 0);
     }
-    if (is_lock_command(command) && tracer_memory_read(thread->tid, arg[3], &lock, sizeof(lock))) {
+    if (wio_fcntl_is_lock(command) &&
+        tracer_memory_read(thread->tid, arg[3], &lock, sizeof(lock))) {
         event.offset = lock.l_start;
         event.size = (uint64_t)lock.l_len;
         event.ext.arg[0] = command;
@@ -50,20 +45,12 @@ static void after_fcntl(struct tracer_session *session, struct tracer_thread *th
     wio_ring_put_event(&thread->stream, &event);
 }
 
-/* Requests that copy a file or ask for its space; terminals, sockets and devices are not I/O of
- * files. */
-static bool is_file_request(uint64_t request)
-{
-    return request == FICLONE || request == FICLONERANGE || request == FIDEDUPERANGE ||
-           request == FIONREAD || request == FIOCLEX || request == FIONCLEX;
-}
-
 static void after_ioctl(struct tracer_session *session, struct tracer_thread *thread)
 {
     const uint64_t *arg = thread->call.arg;
     struct file_clone_range range = {0};
     (void)session;
-    if (!is_file_request(arg[2])) {
+    if (!wio_ioctl_is_of_file(arg[2])) {
         return;
     }
     struct wio_ring_event event = tracer_event_of_fd(thread, WIO_CALL_ioctl, (int)arg[1]);

@@ -4,20 +4,12 @@
 #include "capture/core/process.h"
 #include "capture/files/files_numbers.h"
 #include "capture/files/hooks.h"
-
-#include <linux/fs.h>
-#include <sys/ioctl.h>
+#include "ops/file_control.h"
 
 static int bad_descriptor(void)
 {
     errno = EBADF;
     return -1;
-}
-
-static bool is_lock_command(int command)
-{
-    return command == F_GETLK || command == F_SETLK || command == F_SETLKW ||
-           command == F_OFD_GETLK || command == F_OFD_SETLK || command == F_OFD_SETLKW;
 }
 
 /* What a successful fcntl changes for us. */
@@ -36,7 +28,7 @@ static void emit_fcntl(struct cap_thread *self, struct cap_event *ev, int comman
                        int error)
 {
     struct cap_ext ext = CAP_EXT;
-    if (!is_lock_command(command) || !cap_may_read((const void *)(uintptr_t)argument, error)) {
+    if (!wio_fcntl_is_lock(command) || !cap_may_read((const void *)(uintptr_t)argument, error)) {
         ev->offset = command;
         ev->size = (uint64_t)argument;
         cap_emit(self, ev);
@@ -97,14 +89,6 @@ long cap_number_fcntl(int fd, int command, long argument)
     return fcntl_as(WIO_CALL_fcntl, fd, command, argument, CAP_CALLER());
 }
 
-/* Requests that copy a file or ask for its space; terminals, sockets and devices are not I/O of
- * files. */
-static bool is_file_request(unsigned long request)
-{
-    return request == FICLONE || request == FICLONERANGE || request == FIDEDUPERANGE ||
-           request == FIONREAD || request == FIOCLEX || request == FIONCLEX;
-}
-
 static int clone_source(unsigned long request, long argument)
 {
     if (request == FICLONE) {
@@ -138,7 +122,7 @@ static int ioctl_as(int fd, unsigned long request, long argument, uintptr_t sour
     }
     cap_on_ioctl(source, request, (const void *)argument);
     struct cap_thread *self =
-        is_file_request(request) ? cap_enter_fd(source, WIO_CALL_ioctl, fd) : NULL;
+        wio_ioctl_is_of_file(request) ? cap_enter_fd(source, WIO_CALL_ioctl, fd) : NULL;
     if (self == NULL) {
         return CAP_REAL(ioctl)(fd, request, argument);
     }
