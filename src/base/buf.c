@@ -70,6 +70,14 @@ enum wio_status wio_buf_varint_long(struct wio_buf *buf, uint64_t *out)
     return WIO_ERR_FORMAT;
 }
 
+enum wio_status wio_buf_varint32(struct wio_buf *buf, uint32_t *out)
+{
+    uint64_t value = 0;
+    WIO_TRY(wio_buf_varint(buf, &value));
+    *out = (uint32_t)value;
+    return value <= UINT32_MAX ? WIO_OK : WIO_ERR_FORMAT;
+}
+
 enum wio_status wio_buf_bytes(struct wio_buf *buf, size_t size, const uint8_t **out)
 {
     if (wio_buf_left(buf) < size) {

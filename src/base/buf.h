@@ -72,6 +72,9 @@ WIO_MUST_CHECK static inline enum wio_status wio_buf_svarint(struct wio_buf *buf
     return status;
 }
 
+/* The same of a number below 2^32: WIO_ERR_FORMAT if it is larger. */
+WIO_MUST_CHECK enum wio_status wio_buf_varint32(struct wio_buf *buf, uint32_t *out);
+
 /* Borrow the next `size` bytes. */
 WIO_MUST_CHECK enum wio_status wio_buf_bytes(struct wio_buf *buf, size_t size, const uint8_t **out);
 /* The next `size` bytes into `out`. */

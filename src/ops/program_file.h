@@ -17,6 +17,7 @@ static inline const char *wio_script_interpreter(char *line)
     return name[0] != '\0' ? name : NULL;
 }
 
+/* The last component of a path, of any file's. */
 static inline const char *wio_program_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -60,6 +60,14 @@ struct rp_record {
     uint32_t reserved;
 };
 
+/* What several threads and processes raise. */
+static inline void rp_store_max(_Atomic uint64_t *value, uint64_t candidate)
+{
+    uint64_t now = atomic_load(value);
+    while (candidate > now && !atomic_compare_exchange_weak(value, &now, candidate)) {
+    }
+}
+
 struct rp_board {
     size_t bytes; /* of the whole mapping */
     uint32_t group_count;

@@ -13,6 +13,7 @@
 #ifndef WIO_RING_CONTROL_BLOCK_H
 #define WIO_RING_CONTROL_BLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define WIO_BOARD_MAGIC 0x314452414f424957u /* "WIBOARD1" */
@@ -55,6 +56,14 @@ _Static_assert(sizeof(struct wio_board_node) == 128, "two cache lines per node")
 
 #define WIO_BOARD_STATE(word) ((uint32_t)((word)&0xff))
 #define WIO_BOARD_CHANGES(word) ((word) >> 8)
+
+/* A poll loop changes between these all the time: changes between them do not ring the doorbell,
+ * the recorder samples them. */
+static inline bool wio_board_is_quiet(uint32_t state)
+{
+    return state == WIO_BOARD_COMPUTING || state == WIO_BOARD_POLLING ||
+           state == WIO_BOARD_SLEEPING;
+}
 
 struct wio_board {
     uint64_t magic;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/system/thread.h"
 #include "calibrate/system/system_info.h"
 
 static void *ask(void *arg)
@@ -18,23 +19,11 @@ static void *ask(void *arg)
     return NULL;
 }
 
-/* The thread takes no signals: they are the caller's. */
-static int start_thread(struct wio_flush *flush)
-{
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int cause = pthread_create(&flush->thread, NULL, ask, flush);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return cause;
-}
-
 static enum wio_status begin_thread(struct wio_flush *flush, const char *path,
                                     struct wio_error *err)
 {
     atomic_store(&flush->is_asking, true);
-    int cause = start_thread(flush);
+    int cause = wio_thread_start(&flush->thread, ask, flush);
     flush->has_thread = cause == 0;
     if (cause != 0) {
         atomic_store(&flush->is_asking, false);

@@ -10,6 +10,7 @@
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 #include "capture/files/descriptors.h"
+#include "ops/program_file.h"
 
 /* Hashes of names; the newest NAMES_WAYS of equal low bits are kept. A file is opened while its
  * name is new, or (deferred open of ROMIO) as long as few others came since. */
@@ -59,12 +60,6 @@ static void keep(uint64_t hash)
     __atomic_store_n(&names_are_lost, 1, __ATOMIC_RELAXED);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 const char *cap_mpi_io_without_kind(const char *path)
 {
     size_t kind = strcspn(path, ":/");
@@ -88,7 +83,7 @@ static void keep_in_directory(const char *path)
 static void keep_name(const char *path)
 {
     keep(hash_of(SALT_PATH, path, strlen(path)));
-    keep(hash_of(SALT_BASE, base_name(path), strlen(base_name(path))));
+    keep(hash_of(SALT_BASE, wio_program_name(path), strlen(wio_program_name(path))));
     if (path[0] != '/') {
         keep_in_directory(path);
     }
@@ -146,7 +141,7 @@ bool cap_mpi_io_is_of_system(const char *path)
  */
 static bool is_beside_a_name(const char *path)
 {
-    const char *name = base_name(path);
+    const char *name = wio_program_name(path);
     name += name[0] == '.';
     for (size_t end = strcspn(name, ".-_"); name[end] != '\0';
          end += 1 + strcspn(name + end + 1, ".-_")) {
@@ -170,7 +165,7 @@ static enum cap_mpi_io of_unnamed(unsigned call, const char *path)
 
 static enum cap_mpi_io of_path(unsigned call, const char *path)
 {
-    const char *name = base_name(path);
+    const char *name = wio_program_name(path);
     if (is_kept(hash_of(SALT_PATH, path, strlen(path)))) {
         return CAP_MPI_IO_FILE;
     }

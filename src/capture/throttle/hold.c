@@ -53,19 +53,12 @@ void cap_hold_ring(struct wio_board *board)
     }
 }
 
-/* A poll loop changes between these all the time: they do not ring, the recorder samples them. */
-static bool is_quiet(uint32_t state)
-{
-    return state == WIO_BOARD_COMPUTING || state == WIO_BOARD_POLLING ||
-           state == WIO_BOARD_SLEEPING;
-}
-
 uint64_t cap_hold_say(struct wio_board_node *node, uint32_t state)
 {
     uint64_t before = __atomic_load_n(&node->word, __ATOMIC_RELAXED);
     uint64_t next = ((before >> 8) + 1) << 8 | state;
     __atomic_store_n(&node->word, next, __ATOMIC_SEQ_CST);
-    if (!is_quiet(state) || !is_quiet(WIO_BOARD_STATE(before))) {
+    if (!wio_board_is_quiet(state) || !wio_board_is_quiet(WIO_BOARD_STATE(before))) {
         cap_hold_ring(cap_board);
     }
     return before;

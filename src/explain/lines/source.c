@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "explain/lines/source_module.h"
 #include "ops/code_owner.h"
+#include "ops/program_file.h"
 
 #define MAX_FRAMES 64
 #define MAX_TEXT 1024
@@ -57,12 +58,6 @@ void wio_sources_destroy(struct wio_sources *sources)
     wio_map_fini(&sources->cache);
     wio_map_fini(&sources->texts);
     free(sources);
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
 }
 
 /* The open module of a frame; NULL where memory is short. */
@@ -129,16 +124,18 @@ static void describe_address(const struct wio_frame *frame, char *text, size_t s
         snprintf(text, size, "0x%llx", (unsigned long long)frame->address);
         return;
     }
-    snprintf(text, size, "%s+0x%llx", base_name(frame->module), (unsigned long long)frame->address);
+    snprintf(text, size, "%s+0x%llx", wio_program_name(frame->module),
+             (unsigned long long)frame->address);
 }
 
 static void describe_place(const struct wio_source_place *place, char *text, size_t size)
 {
     if (place->function[0] != '\0') {
-        snprintf(text, size, "%s (%s:%d)", place->function, base_name(place->file), place->line);
+        snprintf(text, size, "%s (%s:%d)", place->function, wio_program_name(place->file),
+                 place->line);
         return;
     }
-    snprintf(text, size, "%s:%d", base_name(place->file), place->line);
+    snprintf(text, size, "%s:%d", wio_program_name(place->file), place->line);
 }
 
 static void describe(struct wio_sources *sources, const struct wio_frame *frame, char *text,

@@ -55,13 +55,6 @@ static void release(struct rp_worker *worker)
     free(worker->mapped);
 }
 
-static void store_max(_Atomic uint64_t *value, uint64_t candidate)
-{
-    uint64_t now = atomic_load(value);
-    while (candidate > now && !atomic_compare_exchange_weak(value, &now, candidate)) {
-    }
-}
-
 static size_t events_ahead(const struct rp_run *run)
 {
     uint64_t share = AHEAD_BYTES / wio_trace_stream_count(run->trace);
@@ -106,7 +99,7 @@ void rp_worker_perform(struct rp_thread *thread)
     atomic_fetch_sub(&run->board->crowd->threads, 1);
     atomic_fetch_add(&run->board->done, worker->unreported);
     thread->end_ns = worker->free_ns;
-    store_max(&process->last_ns, worker->free_ns);
+    rp_store_max(&process->last_ns, worker->free_ns);
     rp_board_add_tally(run->board, &worker->tally, run->rank_of_image[process->image]);
     release(worker);
     free(worker);

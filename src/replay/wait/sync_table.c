@@ -120,18 +120,11 @@ static bool take(struct rp_waiting *waiting, struct wio_release *release_out)
 
 /* ---- collectives ---- */
 
-static void store_max(_Atomic uint64_t *value, uint64_t candidate)
-{
-    uint64_t now = atomic_load(value);
-    while (candidate > now && !atomic_compare_exchange_weak(value, &now, candidate)) {
-    }
-}
-
 /* `count` givers have come, the last one at v_ns. */
 static void enter_here(struct rp_gate *gate, uint32_t meeting, uint32_t count, uint64_t v_ns)
 {
     struct rp_gate_meeting *slot = &gate->meetings[meeting];
-    store_max(&slot->v_ns, v_ns);
+    rp_store_max(&slot->v_ns, v_ns);
     uint32_t come = atomic_fetch_add(&slot->come, count) + count;
     if (come >= gate->waits->meetings[meeting].givers && atomic_load(&slot->sleepers) != 0) {
         rp_gate_wake(&slot->come);
@@ -146,7 +139,7 @@ void rp_gate_enter(struct rp_gate *gate, uint32_t meeting, uint64_t v_ns)
         return;
     }
     struct rp_gate_meeting *slot = &gate->meetings[meeting];
-    store_max(&slot->here_v_ns, v_ns);
+    rp_store_max(&slot->here_v_ns, v_ns);
     uint32_t here = gate->far->meetings[meeting].here;
     if (atomic_fetch_add(&slot->here, 1) + 1 == here) {
         rp_far_announce(gate, meeting, here, atomic_load(&slot->here_v_ns));

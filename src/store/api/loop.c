@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/system/thread.h"
 #include "store/net/net.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -467,18 +468,6 @@ void api_loop_destroy(struct api_loop *loop)
     loop_free(loop);
 }
 
-/* The keeper takes no signal: they are the program's. It drives at first. */
-static int start(struct api_loop *loop)
-{
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int wrong = pthread_create(&loop->keeper, NULL, run, loop);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return wrong;
-}
-
 enum wio_status api_loop_create(const struct api_loop_ops *ops, void *context,
                                 struct api_loop **loop_out, struct wio_error *err)
 {
@@ -495,7 +484,7 @@ enum wio_status api_loop_create(const struct api_loop_ops *ops, void *context,
     loop->is_driven = true;
     loop->ops = ops;
     loop->context = context;
-    if (start(loop) != 0) {
+    if (wio_thread_start(&loop->keeper, run, loop) != 0) {
         loop_free(loop);
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
                              "cannot start a thread");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/mount/watch.h"
+#include "base/system/thread.h"
 
 #include <signal.h>
 #include <time.h>
@@ -42,18 +43,6 @@ static void *watch_main(void *context)
     return NULL;
 }
 
-/* Signals are for the thread of the loop. */
-static int start(struct mount_watch *watch)
-{
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&watch->self, NULL, watch_main, watch);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed;
-}
-
 enum wio_status mount_watch_begin(struct mount_watch *watch, const struct wio_store_params *connect,
                                   struct wio_error *err)
 {
@@ -70,7 +59,7 @@ enum wio_status mount_watch_begin(struct mount_watch *watch, const struct wio_st
     (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&watch->end, &monotonic);
     (void)pthread_condattr_destroy(&monotonic);
-    int failed = start(watch);
+    int failed = wio_thread_start(&watch->self, watch_main, watch);
     if (failed != 0) {
         wio_store_disconnect(watch->store);
         err->sys_errno = failed;

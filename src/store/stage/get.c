@@ -15,15 +15,6 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-static void failed_sys(struct stage *stage, const char *base, const char *local, const char *what)
-{
-    char name[STAGE_PATH_MAX];
-    int wrong = errno;
-    stage_name(name, base, local);
-    errno = wrong;
-    stage_failed_sys(stage, name, what);
-}
-
 /* ---- one file ------------------------------------------------------------------------------ */
 
 static enum wio_status copy_bytes(struct stage *stage, struct wio_store_file *from, int fd,
@@ -73,7 +64,7 @@ static void get_file(struct stage *stage, struct stage_file *file, void *buffer)
     struct wio_error err = WIO_ERROR_INIT;
     int fd = stage_open(file->root, file->local, O_WRONLY | O_CREAT | O_TRUNC, file->mode);
     if (fd < 0) {
-        failed_sys(stage, file->base, file->local, "cannot make the file");
+        stage_failed_at(stage, file->base, file->local, "cannot make the file");
         return;
     }
     enum wio_status status = set_mode(fd, file)
@@ -127,7 +118,7 @@ static void get_link(struct get_walk *walk, const char *remote, const char *loca
     }
     WIO_CLEANUP(wio_fd_cleanup) int parent = open_parent(walk, local, &name);
     if (parent < 0 || symlinkat(text, parent, name) != 0) {
-        failed_sys(stage, walk->to, local, "cannot make the link");
+        stage_failed_at(stage, walk->to, local, "cannot make the link");
         return;
     }
     stage_count(stage, &stage->counts.links);
@@ -148,7 +139,7 @@ static bool make_dir(struct get_walk *walk, const char *local, uint32_t mode)
     if (parent >= 0 && errno == EEXIST) {
         return true; /* what it is, its files will find out */
     }
-    failed_sys(stage, walk->to, local, "cannot make the directory");
+    stage_failed_at(stage, walk->to, local, "cannot make the directory");
     return false;
 }
 

@@ -18,15 +18,6 @@ static int64_t ns_of(struct timespec time)
     return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
-static void failed_sys(struct stage *stage, const char *base, const char *local, const char *what)
-{
-    char name[STAGE_PATH_MAX];
-    int wrong = errno;
-    stage_name(name, base, local);
-    errno = wrong;
-    stage_failed_sys(stage, name, what);
-}
-
 static void failed_as(struct stage *stage, const char *base, const char *local, const char *what)
 {
     char name[STAGE_PATH_MAX];
@@ -95,7 +86,7 @@ static void put_file(struct stage *stage, struct stage_file *file, void *buffer)
     struct wio_error err = WIO_ERROR_INIT;
     int fd = stage_open(file->root, file->local, O_RDONLY, 0);
     if (fd < 0) {
-        failed_sys(stage, file->base, file->local, "cannot open");
+        stage_failed_at(stage, file->base, file->local, "cannot open");
         return;
     }
     if (copy_to(stage, file, fd, buffer, &err) == WIO_OK) {
@@ -125,7 +116,7 @@ static void put_link(struct put_walk *walk, const char *local, const char *remot
     char text[STAGE_PATH_MAX];
     ssize_t bytes = readlinkat(walk->root, local, text, sizeof(text) - 1);
     if (bytes < 0) {
-        failed_sys(stage, walk->source, local, "cannot read the link");
+        stage_failed_at(stage, walk->source, local, "cannot read the link");
         return;
     }
     text[bytes] = '\0';
@@ -176,7 +167,7 @@ static void put_dir(struct put_walk *walk, const char *local, const char *remote
     int fd = stage_open(walk->root, local, O_RDONLY | O_DIRECTORY, 0);
     WIO_CLEANUP(wio_dir_cleanup) DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     if (dir == NULL) {
-        failed_sys(stage, walk->source, local, "cannot open the directory");
+        stage_failed_at(stage, walk->source, local, "cannot open the directory");
         return;
     }
     if (!make_dir(stage, remote, mode | 0700)) {
@@ -193,7 +184,7 @@ static void put_dir(struct put_walk *walk, const char *local, const char *remote
         }
     }
     if (errno != 0) {
-        failed_sys(stage, walk->source, local, "cannot read the directory");
+        stage_failed_at(stage, walk->source, local, "cannot read the directory");
     }
     walk->depth--;
 }
@@ -202,7 +193,7 @@ static void put_entry(struct put_walk *walk, const char *local, const char *remo
 {
     struct stat status;
     if (fstatat(walk->root, local, &status, AT_SYMLINK_NOFOLLOW) != 0) {
-        failed_sys(walk->stage, walk->source, local, "cannot look at it");
+        stage_failed_at(walk->stage, walk->source, local, "cannot look at it");
     } else if (S_ISREG(status.st_mode)) {
         const struct stage_file file = {.local = (char *)(uintptr_t)local,
                                         .root = walk->root,

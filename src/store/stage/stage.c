@@ -147,6 +147,15 @@ void stage_failed_sys(struct stage *stage, const char *path, const char *what)
     stage_failed(stage, &err);
 }
 
+void stage_failed_at(struct stage *stage, const char *base, const char *local, const char *what)
+{
+    char name[STAGE_PATH_MAX];
+    int wrong = errno;
+    stage_name(name, base, local);
+    errno = wrong;
+    stage_failed_sys(stage, name, what);
+}
+
 void stage_failed_as(struct stage *stage, const char *path, enum wio_status status,
                      const char *what)
 {

@@ -50,6 +50,8 @@ void stage_add(struct stage *stage, const struct stage_file *like);
 void stage_failed(struct stage *stage, const struct wio_error *err);
 /* The same for a failed system call or a status alone. */
 void stage_failed_sys(struct stage *stage, const char *path, const char *what);
+/* The same for the file that stage_name() says. */
+void stage_failed_at(struct stage *stage, const char *base, const char *local, const char *what);
 void stage_failed_as(struct stage *stage, const char *path, enum wio_status status,
                      const char *what);
 void stage_moved(struct stage *stage, uint64_t bytes);

@@ -12,21 +12,13 @@ static uint32_t state_of(const struct wio_watch *watch)
     return WIO_BOARD_STATE(watch->word);
 }
 
-/* Changes between these do not ring the doorbell, they are too frequent: capture/throttle/hold.c.
- */
-static bool is_quiet(uint32_t state)
-{
-    return state == WIO_BOARD_COMPUTING || state == WIO_BOARD_POLLING ||
-           state == WIO_BOARD_SLEEPING;
-}
-
 bool wio_watch_read(struct wio_watch *watch)
 {
     uint64_t word = wio_board_word(watch->node);
     uint32_t asked = wio_board_asked(watch->node);
-    bool is_news =
-        asked != watch->asked ||
-        (word != watch->word && !(is_quiet(WIO_BOARD_STATE(word)) && is_quiet(state_of(watch))));
+    bool is_news = asked != watch->asked ||
+                   (word != watch->word && !(wio_board_is_quiet(WIO_BOARD_STATE(word)) &&
+                                             wio_board_is_quiet(state_of(watch))));
     watch->word = word;
     watch->asked = asked;
     return is_news;

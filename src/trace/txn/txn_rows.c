@@ -93,14 +93,6 @@ static enum wio_status put_name(struct wio_txn_coder *coder, const struct wio_tx
     return wio_blob_varint(out, name->attempt);
 }
 
-static enum wio_status get_u32(struct wio_buf *buf, uint32_t *out)
-{
-    uint64_t value = 0;
-    WIO_TRY(wio_buf_varint(buf, &value));
-    *out = (uint32_t)value;
-    return value <= UINT32_MAX ? WIO_OK : WIO_ERR_FORMAT;
-}
-
 static enum wio_status get_u16(struct wio_buf *buf, uint16_t *out)
 {
     uint64_t value = 0;
@@ -122,7 +114,7 @@ static enum wio_status get_name(struct wio_txn_coder *coder, struct wio_buf *buf
     last->birth_ns += (uint64_t)birth;
     *name_out = (struct wio_txn_name){
         .client = last->client, .number = last->number, .birth_ns = last->birth_ns};
-    return get_u32(buf, &name_out->attempt);
+    return wio_buf_varint32(buf, &name_out->attempt);
 }
 
 /* Without its file: R-TXN-5. */
@@ -138,7 +130,7 @@ static enum wio_status get_range(struct wio_buf *buf, uint64_t from, struct wio_
 {
     int64_t moved = 0;
     uint64_t length = 0;
-    WIO_TRY(get_u32(buf, &range->segment));
+    WIO_TRY(wio_buf_varint32(buf, &range->segment));
     WIO_TRY(wio_buf_svarint(buf, &moved));
     WIO_TRY(wio_buf_varint(buf, &length));
     range->from = from + (uint64_t)moved;
@@ -165,7 +157,7 @@ static enum wio_status get_blocker(struct wio_txn_coder *coder, const struct wio
     WIO_TRY(wio_buf_svarint(buf, &file));
     blocker_out->range.file = row->range.file + (uint64_t)file;
     WIO_TRY(get_range(buf, row->range.from, &blocker_out->range));
-    WIO_TRY(get_u32(buf, &blocker_out->origin));
+    WIO_TRY(wio_buf_varint32(buf, &blocker_out->origin));
     WIO_TRY(wio_buf_u8(buf, &blocker_out->mode));
     return wio_buf_u8(buf, &blocker_out->role);
 }
@@ -185,8 +177,8 @@ static enum wio_status put_blockers(struct wio_txn_coder *coder, const struct wi
 static enum wio_status get_blockers(struct wio_txn_coder *coder, struct wio_buf *buf,
                                     struct wio_txn_blocker *blockers, struct wio_txn_row *row)
 {
-    WIO_TRY(get_u32(buf, &row->blocker_count));
-    WIO_TRY(get_u32(buf, &row->blocker_listed));
+    WIO_TRY(wio_buf_varint32(buf, &row->blocker_count));
+    WIO_TRY(wio_buf_varint32(buf, &row->blocker_listed));
     if (row->blocker_listed > WIO_TXN_BLOCKERS || row->blocker_listed > row->blocker_count) {
         return WIO_ERR_FORMAT;
     }
@@ -267,10 +259,10 @@ static enum wio_status get_numbers(struct wio_buf *buf, unsigned shape, struct w
         WIO_TRY(wio_buf_varint(buf, &row->bytes));
     }
     if ((shape & SHAPE_DEPTH) != 0) {
-        WIO_TRY(get_u32(buf, &row->queue_depth));
+        WIO_TRY(wio_buf_varint32(buf, &row->queue_depth));
     }
     if ((shape & SHAPE_ORIGIN) != 0) {
-        WIO_TRY(get_u32(buf, &row->origin));
+        WIO_TRY(wio_buf_varint32(buf, &row->origin));
     }
     if ((shape & SHAPE_FLAGS) != 0) {
         WIO_TRY(get_u16(buf, &row->flags));
@@ -314,7 +306,7 @@ enum wio_status wio_txn_row_put(struct wio_txn_coder *coder, const struct wio_tx
 static enum wio_status get_place(struct wio_buf *buf, unsigned shape, struct wio_txn_row *row)
 {
     if ((shape & SHAPE_SERVER) != 0) {
-        WIO_TRY(get_u32(buf, &row->server));
+        WIO_TRY(wio_buf_varint32(buf, &row->server));
     }
     if ((shape & SHAPE_NEW_FILE) != 0) {
         WIO_TRY(wio_buf_varint(buf, &row->range.file));

@@ -29,14 +29,6 @@ static enum wio_status get_text(const struct wio_trace *trace,
     return WIO_OK;
 }
 
-static enum wio_status get_u32(struct wio_buf *buf, uint32_t *out)
-{
-    uint64_t value = 0;
-    WIO_TRY(wio_buf_varint(buf, &value));
-    *out = (uint32_t)value;
-    return value <= UINT32_MAX ? WIO_OK : WIO_ERR_FORMAT;
-}
-
 static enum wio_status add_origin(struct wio_txn_tables *tables,
                                   const struct wio_txn_origin *origin)
 {
@@ -64,7 +56,7 @@ static enum wio_status get_server(struct wio_txn_tables *tables, const struct wi
 {
     struct wio_txn_server server = {0};
     uint64_t kind = 0;
-    WIO_TRY(get_u32(buf, &server.server));
+    WIO_TRY(wio_buf_varint32(buf, &server.server));
     WIO_TRY(get_text(trace, segment, buf, &server.name));
     WIO_TRY(wio_buf_varint(buf, &kind));
     server.is_catalogue = kind == 1;
@@ -83,8 +75,8 @@ static enum wio_status get_file(struct wio_txn_tables *tables, const struct wio_
     struct wio_txn_file file = {0};
     WIO_TRY(wio_buf_varint(buf, &file.file));
     WIO_TRY(get_text(trace, segment, buf, &file.path));
-    WIO_TRY(get_u32(buf, &file.segments));
-    WIO_TRY(get_u32(buf, &file.stripe_unit));
+    WIO_TRY(wio_buf_varint32(buf, &file.segments));
+    WIO_TRY(wio_buf_varint32(buf, &file.stripe_unit));
     void *array = tables->files;
     WIO_TRY(
         wio_grow(&array, sizeof(*tables->files), &tables->file_capacity, tables->file_count + 1));

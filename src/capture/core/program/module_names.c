@@ -5,12 +5,7 @@
 
 #include "base/cleanup.h"
 #include "capture/core/process.h"
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
+#include "ops/program_file.h"
 
 static bool begins_with(const char *text, const char *start)
 {
@@ -19,7 +14,7 @@ static bool begins_with(const char *text, const char *start)
 
 static bool begins_with_any(const char *path, const char *const *starts, size_t count)
 {
-    const char *name = base_name(path);
+    const char *name = wio_program_name(path);
     if (path[0] != '/') {
         return false;
     }
