@@ -74,6 +74,8 @@ void rp_observer_fini(struct rp_observer *observer)
     rp_kinds_fini(&observer->kinds);
     free(observer->followed);
     free(observer->plain);
+    wio_map_fini(&observer->odd);
+    wio_map_fini(&observer->met_file);
     rp_space_fini(&observer->space);
     *observer = (struct rp_observer){0};
 }

@@ -80,7 +80,9 @@ enum wio_status rp_see_stat(struct rp_observer *observer, const struct wio_event
     enum wio_file_type type = wio_file_type_of_mode((uint32_t)event->arg[1]);
     rp_space_found(space, node);
     struct rp_file *file = rp_space_file(space, node);
-    if (file->origin == RP_ORIGIN_MADE || type == WIO_FILE_UNKNOWN) {
+    bool is_nameless = event->op == WIO_OP_fstat && file->type == WIO_FILE_DIRECTORY &&
+                       type != WIO_FILE_DIRECTORY; /* O_TMPFILE: the path is its directory's */
+    if (file->origin == RP_ORIGIN_MADE || type == WIO_FILE_UNKNOWN || is_nameless) {
         return WIO_OK;
     }
     uint8_t kind = rp_kind_of_type(type);

@@ -31,6 +31,38 @@ static enum wio_status see_attr(struct rp_observer *observer, const struct wio_e
 
 /* ---- one class of operations each; `node` may be RP_NONE where nothing is to be learnt ---- */
 
+static bool may_make(const struct wio_event *event)
+{
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_OPEN:
+        return (wio_open_flags(event) & O_CREAT) != 0;
+    case WIO_CLASS_MKDIR:
+    case WIO_CLASS_MKNOD:
+    case WIO_CLASS_SYMLINK:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ENOTDIR: the name, or one on the way to it, is no directory. Where the names of the trace say
+ * otherwise, the call began at a descriptor of a file, or below a directory that is another one by
+ * now: the target cannot give the error. */
+static enum wio_status see_no_directory(struct rp_observer *observer, const struct wio_event *event,
+                                        uint32_t node)
+{
+    struct rp_space *space = &observer->space;
+    if (event->fd >= 0 || event->path2 != WIO_NO_STRING) {
+        return WIO_OK;
+    }
+    if (space->nodes[space->nodes[node].parent].state == RP_STATE_UNKNOWN) {
+        return wio_map_put(&observer->met_file, node, 1); /* later operations may tell more */
+    }
+    return rp_space_met_file(space, node)
+               ? WIO_OK
+               : wio_map_put(&observer->odd, rp_odd_key(event), event->error);
+}
+
 enum wio_status rp_see_failure(struct rp_observer *observer, const struct wio_event *event,
                                uint32_t node)
 {
@@ -58,8 +90,13 @@ enum wio_status rp_see_failure(struct rp_observer *observer, const struct wio_ev
             rp_space_found(space, node);
         }
         break;
-    case EACCES:
-    case EPERM:
+    case ENOTDIR:
+        return see_no_directory(observer, event, node);
+    case EPERM: /* EACCES may be about the directories above: it does not tell of the name */
+        if (!may_make(event)) {
+            rp_space_found(space, node);
+        }
+        break;
     case ENODATA:
     case EOPNOTSUPP:
         rp_space_found(space, node);
@@ -75,9 +112,12 @@ static enum wio_status see_open(struct rp_observer *observer, const struct wio_e
 {
     struct rp_space *space = &observer->space;
     int flags = wio_open_flags(event);
-    if ((flags & O_TMPFILE) == O_TMPFILE || event->op == WIO_OP_tmpfile ||
-        event->op == WIO_OP_fdopen || event->op == WIO_OP_fdopendir) {
+    bool is_nameless = (flags & O_TMPFILE) == O_TMPFILE || event->op == WIO_OP_tmpfile;
+    if (is_nameless || event->op == WIO_OP_fdopen || event->op == WIO_OP_fdopendir) {
         rp_space_found(space, node);
+        if (is_nameless) { /* the path is that of the directory */
+            rp_space_file(space, node)->type = WIO_FILE_DIRECTORY;
+        }
         return WIO_OK;
     }
     if (wio_open_is_exclusive(event)) {

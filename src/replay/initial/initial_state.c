@@ -119,6 +119,11 @@ enum wio_status rp_observer_finish(struct rp_observer *observer)
             fill_from_table(file, info);
         }
     }
+    size_t place = 0;
+    for (const struct wio_map_entry *entry;
+         (entry = wio_map_each(&observer->met_file, &place)) != NULL;) {
+        (void)rp_space_met_file(space, (uint32_t)entry->key);
+    }
     for (uint32_t i = 0; i < space->file_count; i++) {
         struct rp_file *file = &space->files[i];
         if (file->type == WIO_FILE_UNKNOWN) {

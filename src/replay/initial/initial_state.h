@@ -15,6 +15,7 @@
 #include <whyio/event.h>
 #include <whyio/trace.h>
 
+#include "base/map.h"
 #include "replay/initial/file_kind.h"
 #include "replay/initial/namespace.h"
 
@@ -31,6 +32,8 @@ struct rp_observer {
     uint32_t string_count;
     struct rp_seen *followed; /* lookups remembered, per string */
     struct rp_seen *plain;
+    struct wio_map met_file; /* nodes looked up where a name above them had to be a file */
+    struct wio_map odd;      /* events that failed by a name, though the names do not tell why */
 };
 
 WIO_MUST_CHECK enum wio_status rp_observer_init(struct rp_observer *observer,
@@ -43,6 +46,18 @@ WIO_MUST_CHECK enum wio_status rp_observe(struct rp_observer *observer,
 
 /* After the last one: fill what is unknown from the FILES table. */
 WIO_MUST_CHECK enum wio_status rp_observer_finish(struct rp_observer *observer);
+
+static inline uint64_t rp_odd_key(const struct wio_event *event)
+{
+    return (uint64_t)event->stream << 40 | event->seq;
+}
+
+/* Did it fail in a way that its names in the trace do not explain? */
+static inline bool rp_observer_is_odd(const struct rp_observer *observer,
+                                      const struct wio_event *event)
+{
+    return wio_map_get(&observer->odd, rp_odd_key(event)) != NULL;
+}
 
 /* The kind of a string of the trace (a path) at this time of it. */
 static inline uint8_t rp_observer_kind(const struct rp_observer *observer, uint32_t string,

@@ -135,6 +135,29 @@ void rp_space_missed(struct rp_space *space, uint32_t node)
     }
 }
 
+bool rp_space_met_file(struct rp_space *space, uint32_t node)
+{
+    uint32_t below = node; /* the first name of the path that is not known to be there */
+    uint32_t dir = space->nodes[node].parent;
+    while (dir != 0 && space->nodes[dir].state != RP_STATE_PRESENT) {
+        below = dir;
+        dir = space->nodes[dir].parent;
+    }
+    struct rp_file *file = rp_space_file(space, dir);
+    if (file->type == WIO_FILE_DIRECTORY || dir == 0) {
+        if (space->nodes[below].state != RP_STATE_PRESENT &&
+            space->nodes[below].state != RP_STATE_UNKNOWN) {
+            return false;
+        }
+        rp_space_found(space, below);
+        file = rp_space_file(space, below);
+    }
+    if (file->type == WIO_FILE_UNKNOWN) {
+        file->type = WIO_FILE_REGULAR;
+    }
+    return file->type != WIO_FILE_DIRECTORY;
+}
+
 enum wio_status rp_space_make(struct rp_space *space, uint32_t node, enum wio_file_type type)
 {
     uint32_t file = space->nodes[node].file;

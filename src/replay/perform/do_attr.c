@@ -52,20 +52,6 @@ static void done_stat(const struct wio_event *event, int result, const struct st
     }
 }
 
-/* A path relative to a descriptor that is no directory: where that file has lost its name, it is
- * not found here. */
-static void keep_error(const struct rp_worker *worker, const struct wio_event *event,
-                       struct rp_outcome *out)
-{
-    char name[NAME_MAX + 1];
-    if (event->error != ENOTDIR || out->error != ENOENT) {
-        return;
-    }
-    int dir WIO_CLEANUP(wio_fd_cleanup) =
-        rp_root_parent(worker->run->root, rp_path(worker, event), name);
-    out->error = dir < 0 && errno == ENOENT ? ENOTDIR : out->error;
-}
-
 void rp_do_stat(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
 {
     struct stat st;
@@ -86,7 +72,6 @@ void rp_do_stat(struct rp_worker *worker, const struct wio_event *event, struct 
     }
     int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event);
     done_stat(event, fd < 0 ? -1 : fstat(fd, &st), &st, out);
-    keep_error(worker, event, out);
 }
 
 void rp_do_access(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)

@@ -265,6 +265,54 @@ class Files(ReplayCase):
         result = self.replay(AFAP)
         self.assertEqual((result["mismatch_count"], result["skipped"], result["ops"]), (0, {}, 18))
 
+    def test_a_refused_call_does_not_say_that_the_name_is_there(self):
+        """EACCES may be about a directory above, EPERM of a call that makes a file about the one that it would be in."""
+        self.script("""
+            mkdir path=/d
+            open path=/d/a a0=0x42 a1=0644 err=13
+            open path=/d/a err=2
+            unlink path=/d/a err=2
+            mkdir path=/e/b err=1
+            rmdir path=/e/b err=2
+            link path=/other/x path2=/d/l err=13
+            link path=/other/x path2=/d/l err=2
+            chmod path=/f/immutable err=1
+            access path=/f/immutable""")
+        result = self.replay(AFAP)
+        self.assertEqual((result["mismatch_count"], result["skipped"]), (0, {"recorded_error": 4}),
+                         result["mismatches"])
+
+    def test_a_file_where_a_directory_was_needed(self):
+        """Nothing else tells of it. A path that begins at the descriptor of a removed file cannot be had here."""
+        self.script("""
+            access path=/d/file/x/y err=20
+            stat path=/d/slash err=20
+            open path=/d/slash
+            rmdir path=/d/other err=20
+            open path=/d/gone a0=0x42 a1=0644 res=3
+            unlink path=/d/gone
+            access path=/d/gone err=20
+            stat path=/d/gone/x err=20
+            close fd=3 path=/d/gone""")
+        result = self.replay(AFAP)
+        self.assertEqual((result["mismatch_count"], result["skipped"]), (0, {"recorded_error": 2}),
+                         result["mismatches"])
+        self.assertTrue(os.path.isfile(self.path("/d/file")))
+
+    def test_a_file_without_a_name_is_not_its_directory(self):
+        """O_TMPFILE: the path of the descriptor is the directory."""
+        self.script("""
+            open path=/t a0=0x410002 a1=0600 res=3
+            fstat fd=3 path=/t a1=0100600 a2=0
+            write fd=3 path=/t off=0 size=100
+            fstat fd=3 path=/t a1=0100600 a2=100
+            close fd=3 path=/t
+            open path=/t/a/b a0=0x42 a1=0644 res=3
+            fstat fd=3 path=/t/a/b a1=0100644 a2=0""")
+        result = self.replay(AFAP)
+        self.assertEqual((result["mismatch_count"], result["skipped"]), (0, {}), result["mismatches"])
+        self.assertTrue(os.path.isdir(self.path("/t")))
+
     def test_descriptors_that_were_none(self):
         """A directory to begin at that is not open, and one of O_PATH, whose file could be reached by /proc."""
         self.script("""
@@ -277,7 +325,8 @@ class Files(ReplayCase):
             chmod path=/d a0=0 err=9
             stat path=/d/f/x err=20""")
         result = self.replay(AFAP)
-        self.assertEqual((result["mismatch_count"], result["skipped"]), (0, {}), result["mismatches"])
+        self.assertEqual((result["mismatch_count"], result["skipped"]), (0, {"recorded_error": 1}),
+                         result["mismatches"])
         status = os.stat(self.path("/d"))
         self.assertNotEqual((status.st_mtime, stat.S_IMODE(status.st_mode)), (5, 0))
 
