@@ -122,9 +122,10 @@ static enum wio_status make_plan(struct rp_stage *stage, const struct wio_trace 
                                  struct wio_error *err)
 {
     WIO_TRY(choose_mode(trace, stage->params, &stage->mode, err));
-    bool is_free = stage->mode == WIO_REPLAY_THINK || stage->mode == WIO_REPLAY_AFAP;
-    WIO_TRY(rp_plan_create(trace, stage->mode == WIO_REPLAY_CAUSAL, &stage->plan, err));
-    return is_free && !stage->params->no_order ? rp_plan_order(stage->plan, err) : WIO_OK;
+    bool is_causal = stage->mode == WIO_REPLAY_CAUSAL;
+    bool has_order = stage->mode != WIO_REPLAY_TIMED && !stage->params->no_order;
+    WIO_TRY(rp_plan_create(trace, is_causal, &stage->plan, err));
+    return has_order ? rp_plan_order(stage->plan, is_causal, err) : WIO_OK;
 }
 
 enum wio_status wio_replay(const struct wio_trace *trace, const struct wio_replay_params *params,

@@ -76,7 +76,7 @@ struct wio_replay_params {
     double scale_compute; /* factor on think times; 0 = 1 */
     enum wio_replay_cache cache;
     bool dry_run;     /* count what would be done, touch nothing */
-    bool no_order;    /* modes think and afap: threads do not wait for what files need */
+    bool no_order;    /* threads do not wait for what files need */
     bool keep_events; /* keep begin, duration and result of each operation (32 bytes each) for
                          wio_replay_write_trace */
     /* Called while preparing ("bytes") and performing ("operations"); may be NULL. */

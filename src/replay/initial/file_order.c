@@ -1,55 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "replay/initial/file_order.h"
+#include "replay/initial/file_order_internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "ops/calls.h"
-#include "ops/lookup.h"
-#include "replay/initial/classify.h"
-
-/* Three things of a name have an order of their own. */
-enum subject { NAME = 1, LENGTH = 2, ENTRIES = 3 };
-
-enum presence { UNKNOWN = 0, PRESENT, ABSENT };
-
-/* What an operation did to one of them. Lookups want no order among each other, nor do those that
- * make a file longer, or change entries of a directory; what makes, removes or cuts wants one with
- * all. */
-enum access { LOOKS = 0, EXTENDS = 1, CHANGES = 2 };
-
-struct step {
-    uint32_t stream;
-    uint8_t access;
-    uint8_t after; /* enum presence: how the name was when the operation was over */
-    uint64_t seq;
-    uint64_t t_ns;
-    uint64_t end_ns;
-};
-
-/* The last lookup, or the last that made the file longer, of a stream since the last change. */
-struct rp_name_use {
-    struct step step;
-    uint32_t next; /* index + 1 */
-};
-
-struct rp_name_state {
-    struct step change;     /* the last one; end_ns 0 = none */
-    uint32_t uses[CHANGES]; /* by access: index + 1 of the first */
-    uint8_t presence;       /* enum presence */
-    uint8_t subject;        /* enum subject */
-    uint64_t length;        /* as far as it was written */
-};
 
 /* ---- states ---- */
 
-static enum wio_status state_of(struct rp_file_order *order, const char *name, size_t bytes,
-                                enum subject subject, struct rp_name_state **state_out)
+enum wio_status rp_name_state_of(struct rp_file_order *order, const char *name, size_t bytes,
+                                 enum subject subject, struct rp_name_state **state_out)
 {
     uint32_t id;
     WIO_TRY(wio_strtab_add(&order->names, name, bytes, &id));
@@ -119,12 +79,32 @@ static void drop_uses(struct rp_file_order *order, struct rp_name_state *state, 
 
 /* ---- precedence ---- */
 
-/* `later` began later, but was it first? It changed the name, while the other one looked, and that
- * one found the name as the change left it. */
-static bool is_reversed(const struct step *earlier, const struct step *later)
+static bool differ(uint8_t left, uint8_t right)
 {
-    return earlier->end_ns > later->t_ns && later->access == CHANGES && earlier->access == LOOKS &&
-           earlier->after != UNKNOWN && earlier->after == later->after;
+    return left != UNKNOWN && right != UNKNOWN && left != right;
+}
+
+/* `later` began later, but was it first? They overlap, and .. */
+static bool is_reversed(const struct rp_name_state *state, const struct step *earlier,
+                        const struct step *later)
+{
+    if (earlier->end_ns <= later->t_ns) {
+        return false;
+    }
+    switch (later->access) {
+    case CHANGES:
+        if (earlier->access == LOOKS) { /* .. the lookup found what the change left */
+            return earlier->after != UNKNOWN && earlier->after == later->after;
+        }
+        /* .. the later one found what was there before the earlier one, which undid it */
+        return earlier->access == CHANGES && differ(earlier->needs, later->needs) &&
+               differ(state->before.after, earlier->needs) && earlier->after != UNKNOWN &&
+               earlier->after == later->needs;
+    case LOOKS: /* .. the lookup did not find what the change left */
+        return earlier->access == CHANGES && differ(earlier->after, later->after);
+    default:
+        return false;
+    }
 }
 
 /* Has an earlier event of the stream waited for this already? */
@@ -159,17 +139,27 @@ static enum wio_status follow_uses(struct rp_file_order *order, const struct rp_
 {
     for (uint32_t i = state->uses[access]; i != 0; i = order->uses[i - 1].next) {
         const struct step *use = &order->uses[i - 1].step;
-        bool is_swapped = is_reversed(use, step);
+        bool is_swapped = is_reversed(state, use, step);
         WIO_TRY(precede(order, is_swapped ? step : use, is_swapped ? use : step));
     }
     return WIO_OK;
 }
 
-static enum wio_status meet(struct rp_file_order *order, struct rp_name_state *state,
-                            const struct step *step)
+enum wio_status rp_name_meet(struct rp_file_order *order, struct rp_name_state *state,
+                             const struct step *step)
 {
+    bool is_first = state->change.end_ns != 0 && is_reversed(state, &state->change, step);
+    if (is_first && state->before.end_ns != 0) {
+        WIO_TRY(precede(order, &state->before, step));
+    }
     if (state->change.end_ns != 0) {
-        WIO_TRY(precede(order, &state->change, step));
+        WIO_TRY(precede(order, is_first ? step : &state->change, is_first ? &state->change : step));
+    }
+    if (is_first && step->access == LOOKS) {
+        return WIO_OK; /* what comes later comes after the change */
+    }
+    if (!is_first && step->after != UNKNOWN) {
+        state->presence = step->after;
     }
     /* a read that finds too little is tried again, a directory is not read again */
     if (step->access != LOOKS) {
@@ -183,170 +173,16 @@ static enum wio_status meet(struct rp_file_order *order, struct rp_name_state *s
     }
     drop_uses(order, state, LOOKS);
     drop_uses(order, state, EXTENDS);
+    if (is_first) {
+        state->before = *step;
+        return WIO_OK;
+    }
+    state->before = state->change;
     state->change = *step;
     return WIO_OK;
 }
 
-/* ---- names ---- */
-
-static bool is_about_name(int error)
-{
-    return error == 0 || error == ENOENT || error == EEXIST;
-}
-
-/* How the name is after the operation, if it takes one and worked. */
-static enum presence made_of(const struct wio_event *event, bool is_second)
-{
-    switch ((int)wio_op_class(event->op)) {
-    case WIO_CLASS_MKDIR:
-    case WIO_CLASS_MKNOD:
-    case WIO_CLASS_SYMLINK:
-        return PRESENT;
-    case WIO_CLASS_UNLINK:
-        return ABSENT;
-    case WIO_CLASS_RENAME:
-        return is_second ? PRESENT : ABSENT;
-    case WIO_CLASS_LINK:
-        return is_second ? PRESENT : UNKNOWN;
-    default:
-        return UNKNOWN;
-    }
-}
-
-static bool may_make(const struct wio_event *event)
-{
-    return wio_op_class(event->op) == WIO_CLASS_OPEN && (wio_open_flags(event) & O_CREAT) != 0;
-}
-
-static size_t parent_bytes(const char *name)
-{
-    const char *end = strrchr(name, '/');
-    return end == NULL ? 0 : (size_t)(end - name);
-}
-
-static enum wio_status see_entries(struct rp_file_order *order, struct step step, const char *name,
-                                   size_t bytes, enum access access)
-{
-    struct rp_name_state *state;
-    WIO_TRY(state_of(order, name, bytes, ENTRIES, &state));
-    step.access = (uint8_t)access;
-    step.after = UNKNOWN;
-    return meet(order, state, &step);
-}
-
-static enum wio_status see_name(struct rp_file_order *order, const struct wio_event *event,
-                                struct step step, const char *name, bool is_second)
-{
-    struct rp_name_state *state;
-    if (name[0] != '/' || !is_about_name(event->error)) {
-        return WIO_OK;
-    }
-    WIO_TRY(state_of(order, name, strlen(name), NAME, &state));
-    enum presence made = event->error == 0 ? made_of(event, is_second) : UNKNOWN;
-    bool is_made = event->error == 0 && may_make(event) &&
-                   (state->presence != PRESENT || (wio_open_flags(event) & O_EXCL) != 0);
-    step.after = (uint8_t)(event->error == ENOENT ? ABSENT : PRESENT);
-    if (made != UNKNOWN || is_made) {
-        WIO_TRY(see_entries(order, step, name, parent_bytes(name), EXTENDS));
-        WIO_TRY(state_of(order, name, strlen(name), NAME, &state)); /* it may have moved */
-        step.access = CHANGES;
-        step.after = (uint8_t)(made == UNKNOWN ? PRESENT : made);
-    }
-    WIO_TRY(meet(order, state, &step));
-    state->presence = step.after;
-    return WIO_OK;
-}
-
-/* The directory of a name is looked up with it. */
-static enum wio_status see_parent(struct rp_file_order *order, const struct wio_event *event,
-                                  struct step step, const char *name)
-{
-    struct rp_name_state *state;
-    size_t bytes = parent_bytes(name);
-    if (name[0] != '/' || bytes == 0 || event->error != 0) {
-        return WIO_OK;
-    }
-    WIO_TRY(state_of(order, name, bytes, NAME, &state));
-    step.after = PRESENT;
-    return meet(order, state, &step);
-}
-
-/* ---- lengths ---- */
-
-static bool cuts(const struct wio_event *event)
-{
-    enum wio_class cls = wio_op_class(event->op);
-    return cls == WIO_CLASS_SIZE ||
-           (cls == WIO_CLASS_OPEN && (wio_open_flags(event) & O_TRUNC) != 0);
-}
-
-static bool meets_end(const struct wio_event *event)
-{
-    enum wio_class cls = wio_op_class(event->op);
-    return (cls == WIO_CLASS_STAT && S_ISREG((mode_t)event->arg[1])) ||
-           (cls == WIO_CLASS_READ && event->result >= 0 && event->size != WIO_NO_SIZE &&
-            (uint64_t)event->result < event->size);
-}
-
-static uint64_t written_end(const struct wio_event *event)
-{
-    return event->offset == WIO_NO_OFFSET ? UINT64_MAX
-                                          : (uint64_t)event->offset + (uint64_t)event->result;
-}
-
-static bool is_write(const struct wio_event *event)
-{
-    return wio_op_class(event->op) == WIO_CLASS_WRITE && event->result > 0;
-}
-
-static enum wio_status see_length(struct rp_file_order *order, const struct wio_event *event,
-                                  struct step step, const char *name)
-{
-    struct rp_name_state *state;
-    bool is_cut = cuts(event);
-    if (name[0] != '/' || event->error != 0 || (!is_cut && !meets_end(event) && !is_write(event))) {
-        return WIO_OK;
-    }
-    WIO_TRY(state_of(order, name, strlen(name), LENGTH, &state));
-    if (is_write(event)) {
-        uint64_t end = written_end(event);
-        if (end <= state->length) {
-            return WIO_OK;
-        }
-        state->length = end == UINT64_MAX ? state->length : end;
-        step.access = EXTENDS;
-    } else if (is_cut) {
-        state->length = 0;
-        step.access = CHANGES;
-    }
-    return meet(order, state, &step);
-}
-
-/* ---- all of it ---- */
-
-enum wio_status rp_file_order_see(struct rp_file_order *order, const struct wio_event *event,
-                                  const char *path, const char *path2)
-{
-    const struct step step = {.stream = event->stream,
-                              .seq = event->seq,
-                              .t_ns = event->t_ns,
-                              .end_ns = event->t_ns + event->dur_ns + 1};
-    enum wio_class cls = wio_op_class(event->op);
-    bool is_pair = cls == WIO_CLASS_RENAME || cls == WIO_CLASS_LINK;
-    if ((wio_class_properties(cls) & WIO_DOES_BY_NAME) != 0 &&
-        (event->fd < 0 || cls == WIO_CLASS_OPEN)) {
-        WIO_TRY(see_parent(order, event, step, path));
-        WIO_TRY(see_name(order, event, step, path, false));
-        if (is_pair) {
-            WIO_TRY(see_parent(order, event, step, path2));
-            WIO_TRY(see_name(order, event, step, path2, true));
-        }
-    }
-    if (cls == WIO_CLASS_READDIR && path[0] == '/') {
-        return see_entries(order, step, path, strlen(path), LOOKS);
-    }
-    return see_length(order, event, step, path);
-}
+/* ---- after the last event ---- */
 
 static int by_stream_and_seq(const void *a, const void *b)
 {

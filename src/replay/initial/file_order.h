@@ -7,12 +7,18 @@
  * Names: a lookup that succeeds comes after what made the name and before what takes it away; one
  * that fails before what makes it. Lengths: a stat, or a read that meets the end of the file, comes
  * before what makes the file longer or cuts it. Entries of a directory are read after what changed
- * them before, and before what changes them later. Data is not ordered: writes of disjoint ranges
+ * them before, and before what changes them later. Modes: what a mode permits comes after the chmod
+ * before it, and before the one behind it. Data is not ordered: writes of disjoint ranges
  * remain free, and a read that finds too little is tried again (run/order.c).
  *
  * Where two operations overlapped in the trace, the one that found what the other one left comes
  * behind it; where the results do not tell, the one that began first is first. That is a race of
  * the program: another run may have it the other way round.
+ *
+ * Mode causal has the waits of the program, and its threads come as early as these let them: only
+ * what keeps an operation possible is ordered there (is_needed_only), names and modes that were
+ * found and what changes these. Lookups that failed, lengths and entries are not: a program that
+ * polls for them polls as often as the new times make it.
  *
  * Names are compared as they stand in the trace; what links and renames of directories above make
  * equal is not seen. Pure apart from memory.
@@ -20,6 +26,7 @@
 #ifndef WIO_REPLAY_INITIAL_FILE_ORDER_H
 #define WIO_REPLAY_INITIAL_FILE_ORDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <whyio/status.h>
@@ -45,6 +52,7 @@ struct rp_file_order {
     uint32_t capacity;
     uint32_t *first; /* per stream, stream_count + 1: its first item */
     uint32_t stream_count;
+    bool is_needed_only; /* set before the first event */
     /* while events are seen */
     struct wio_strtab names;
     struct wio_map by_name; /* id of a name and subject -> index of its state */

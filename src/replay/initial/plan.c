@@ -253,7 +253,7 @@ static enum wio_status see_order(struct rp_plan *plan, const struct wio_event *e
                              wio_trace_string(plan->trace, event->path2, NULL));
 }
 
-enum wio_status rp_plan_order(struct rp_plan *plan, struct wio_error *err)
+enum wio_status rp_plan_order(struct rp_plan *plan, bool is_needed_only, struct wio_error *err)
 {
     struct wio_cursor *cursor WIO_CLEANUP(cursor_cleanup) = NULL;
     const struct wio_event *event;
@@ -262,6 +262,7 @@ enum wio_status rp_plan_order(struct rp_plan *plan, struct wio_error *err)
     if (streams < 2) {
         return WIO_OK;
     }
+    plan->order.is_needed_only = is_needed_only;
     WIO_TRY(wio_cursor_create(plan->trace, NULL, &cursor, err));
     while ((status = wio_cursor_next(cursor, &event, err)) == WIO_OK) {
         status = see_order(plan, event);

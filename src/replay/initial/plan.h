@@ -39,8 +39,9 @@ struct rp_plan {
  * read too, and refused if they form a cycle. */
 WIO_MUST_CHECK enum wio_status rp_plan_create(const struct wio_trace *trace, bool with_waits,
                                               struct rp_plan **plan_out, struct wio_error *err);
-/* Find the order that files need: reads the trace once more. */
-WIO_MUST_CHECK enum wio_status rp_plan_order(struct rp_plan *plan, struct wio_error *err);
+/* Find the order that files need (file_order.h): reads the trace once more. */
+WIO_MUST_CHECK enum wio_status rp_plan_order(struct rp_plan *plan, bool is_needed_only,
+                                             struct wio_error *err);
 void rp_plan_destroy(struct rp_plan *plan);
 
 #endif

@@ -45,6 +45,7 @@ static void wait_for(struct rp_worker *worker, const struct wio_event *event, in
 static void ask(struct rp_worker *worker, const struct wio_event *event, int fd, ask_fn *how,
                 struct rp_outcome *out)
 {
+    worker->causal.may_lock = rp_is_causal(worker->run);
     rp_done(out, how(event, fd, TRY));
     if (!is_refusal(out->error)) {
         return;

@@ -12,11 +12,14 @@
 #include "base/clock.h"
 #include "ops/calls.h"
 #include "replay/perform/perform.h"
+#include "replay/run/task_pool.h"
 
 #define NAP_MIN_NS 20000u
 #define NAP_MAX_NS 1000000u
 /* A wrong trace may hold streams that never come. */
 #define PATIENCE_NS UINT64_C(30000000000)
+/* Of a thread that may have a lock, which threads get in any order: the other one may want it. */
+#define LOCKED_PATIENCE_NS UINT64_C(50000000)
 
 static bool is_too_short(const struct wio_event *event, const struct rp_outcome *out)
 {
@@ -86,11 +89,11 @@ static bool is_past(const struct rp_board *board, const struct rp_precedence *it
                item->other_ns;
 }
 
-static void await(struct rp_board *board, const struct rp_precedence *item)
+static void await(struct rp_board *board, const struct rp_precedence *item, uint64_t patience_ns)
 {
     struct rp_wait wait;
     uint64_t nap = NAP_MIN_NS;
-    uint64_t end = wio_clock_mono_ns() + PATIENCE_NS;
+    uint64_t end = wio_clock_mono_ns() + patience_ns;
     rp_wait_begin(board, &wait);
     while (!is_past(board, item) && !rp_board_is_aborted(board) &&
            !rp_wait_is_hopeless(board, &wait) && wio_clock_mono_ns() < end) {
@@ -100,14 +103,25 @@ static void await(struct rp_board *board, const struct rp_precedence *item)
     rp_wait_end(board);
 }
 
+/* Turns that any thread may take are in no order of the trace. */
+static bool has_turns(const struct rp_run *run)
+{
+    return run->pools != NULL && run->pools->turns.pool_count != 0;
+}
+
 void rp_order_await(struct rp_worker *worker, const struct wio_event *event)
 {
     const struct rp_file_order *order = &worker->run->plan->order;
+    if (order->count == 0 || has_turns(worker->run)) {
+        return;
+    }
+    bool may_lock = worker->causal.locks != 0 || worker->causal.may_lock;
+    uint64_t patience_ns = may_lock ? LOCKED_PATIENCE_NS : PATIENCE_NS;
     uint32_t end = worker->stream < order->stream_count ? order->first[worker->stream + 1] : 0;
     while (worker->precedence < end && order->items[worker->precedence].seq <= event->seq) {
         const struct rp_precedence *item = &order->items[worker->precedence++];
         if (item->seq == event->seq && !is_past(worker->run->board, item)) {
-            await(worker->run->board, item);
+            await(worker->run->board, item, patience_ns);
         }
     }
 }

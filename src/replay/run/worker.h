@@ -100,6 +100,8 @@ struct rp_causal {
     size_t act_end;
     uint32_t poll;  /* that the thread is in, + 1; 0 = none */
     bool has_taken; /* this event has waited, and what for is known */
+    uint32_t locks; /* that the thread has */
+    bool may_lock;  /* it has taken of queues or locked files, and may have what others wait for */
 };
 
 struct rp_worker {

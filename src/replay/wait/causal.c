@@ -99,6 +99,7 @@ static void take(struct rp_worker *worker, size_t index, size_t together, struct
     }
     if (act->kind == WIO_ACT_GET) {
         keep_to_clock(worker);
+        worker->causal.may_lock = true;
     }
     if (!rp_gate_take(gate, worker->stream, index, &release)) {
         return; /* aborted */
@@ -148,6 +149,7 @@ static void lock(struct rp_worker *worker, uint32_t number, bool is_shared, stru
     if (!rp_gate_lock(gate_of(worker), number, worker->stream, is_shared, &waited_ns)) {
         return;
     }
+    worker->causal.locks++;
     worker->tally.waits[WIO_EDGE_MUTEX] += taken->locked_ns != 0;
     wio_release_join(&taken->release, (struct wio_release){taken->locked_ns, waited_ns});
     taken->is_any = true;
@@ -156,6 +158,7 @@ static void lock(struct rp_worker *worker, uint32_t number, bool is_shared, stru
 static void unlock(struct rp_worker *worker, uint32_t number, bool is_shared)
 {
     keep_to_clock(worker);
+    worker->causal.locks -= worker->causal.locks != 0;
     rp_gate_unlock(gate_of(worker), number, worker->stream, is_shared);
 }
 
