@@ -13,6 +13,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
+/* At most so much memory keeps where threads were at a mismatch. */
+#define PLACES_BYTES_MAX (UINT64_C(64) << 20)
+
 /* Longest sleep between two checks of `abort`, ns. */
 #define NAP_NS 50000000
 #define LOCK_NAP_NS UINT64_C(20000)
@@ -23,6 +26,12 @@
 static size_t aligned(size_t bytes)
 {
     return (bytes + 63) & ~(size_t)63;
+}
+
+static uint32_t rows_of_places(uint32_t streams)
+{
+    uint64_t rows = streams == 0 ? 0 : PLACES_BYTES_MAX / sizeof(uint64_t) / streams;
+    return rows < WIO_REPLAY_MISMATCHES ? (uint32_t)rows : WIO_REPLAY_MISMATCHES;
 }
 
 enum wio_status rp_board_create(uint32_t groups, uint32_t ranks, uint32_t streams, uint64_t records,
@@ -36,7 +45,9 @@ enum wio_status rp_board_create(uint32_t groups, uint32_t ranks, uint32_t stream
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
                              "too many events to keep");
     }
-    size_t bytes = records_at + (size_t)records * sizeof(struct rp_record);
+    size_t places_at = records_at + (size_t)records * sizeof(struct rp_record);
+    uint32_t place_rows = rows_of_places(streams);
+    size_t bytes = places_at + (size_t)place_rows * streams * sizeof(uint64_t);
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
@@ -53,6 +64,8 @@ enum wio_status rp_board_create(uint32_t groups, uint32_t ranks, uint32_t stream
     board->stream_count = streams;
     board->crowd = &board->own_crowd;
     atomic_store(&board->own_crowd.far_at_ns, UINT64_MAX);
+    board->places = (void *)((char *)memory + places_at);
+    board->place_rows = place_rows;
     board->records = records == 0 ? NULL : (void *)((char *)memory + records_at);
     rp_tally_init(&board->tally);
     for (uint32_t i = 0; i < ranks; i++) {
@@ -209,6 +222,10 @@ void rp_board_add_mismatch(struct rp_board *board, const struct wio_replay_misma
         return;
     }
     board->mismatches[at] = *mismatch;
+    uint64_t *row = &board->places[(size_t)at * board->stream_count];
+    for (uint32_t i = 0; at < board->place_rows && i < board->stream_count; i++) {
+        row[i] = atomic_load_explicit(&board->progress[i].at_ns, memory_order_acquire);
+    }
 }
 
 void rp_board_add_tally(struct rp_board *board, const struct rp_tally *tally, uint32_t rank)

@@ -94,6 +94,8 @@ struct rp_board {
     struct rp_progress *progress;     /* one per stream, in the mapping */
     uint32_t stream_count;
     struct rp_record *records; /* of all streams, NULL without keep_events */
+    uint64_t *places;          /* of each mismatch, up to place_rows: at_ns of each stream then */
+    uint32_t place_rows;
 };
 
 WIO_MUST_CHECK enum wio_status rp_board_create(uint32_t groups, uint32_t ranks, uint32_t streams,

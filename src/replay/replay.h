@@ -124,6 +124,8 @@ struct wio_replay_mismatch {
     uint16_t expected_error;
     uint16_t got_error;
     struct wio_replay_race race; /* what may be the cause */
+    bool is_race; /* nothing in the trace says which of the two comes first, or it follows from such
+                     a mismatch */
 };
 
 struct wio_replay_result {
@@ -157,8 +159,9 @@ struct wio_replay_result {
     uint32_t phase_count;
     struct wio_replay_mismatch *mismatches;
     uint32_t mismatch_listed;
-    int signal;   /* that ended the replay early, else 0 (the call has failed then) */
-    void *events; /* with keep_events: private */
+    uint32_t race_count; /* of those listed, is_race */
+    int signal;          /* that ended the replay early, else 0 (the call has failed then) */
+    void *events;        /* with keep_events: private */
     uint64_t event_count;
 };
 

@@ -106,6 +106,10 @@ static enum wio_status copy_mismatches(struct wio_replay_result *result,
                                        const struct wio_trace *trace, const struct rp_board *board,
                                        struct wio_error *err)
 {
+    /* the places of threads prove a race only where they waited as in the trace */
+    const struct rp_places places = {board->places, board->place_rows, board->stream_count};
+    bool has_places = board->has_waits && board->crowd == &board->own_crowd;
+
     uint32_t count = atomic_load(&board->mismatch_count);
     count = count < WIO_REPLAY_MISMATCHES ? count : WIO_REPLAY_MISMATCHES;
     result->mismatches = calloc((size_t)count + 1, sizeof(*result->mismatches));
@@ -114,7 +118,11 @@ static enum wio_status copy_mismatches(struct wio_replay_result *result,
     }
     memcpy(result->mismatches, board->mismatches, count * sizeof(*result->mismatches));
     result->mismatch_listed = count;
-    return rp_races_find(trace, result->mismatches, count, err);
+    WIO_TRY(rp_races_find(trace, result->mismatches, count, has_places ? &places : NULL, err));
+    for (uint32_t i = 0; i < count; i++) {
+        result->race_count += result->mismatches[i].is_race;
+    }
+    return WIO_OK;
 }
 
 enum wio_status rp_result_take(struct wio_replay_result *result, const struct rp_plan *plan,

@@ -327,7 +327,7 @@ int replay_run(int argc, char **argv, struct wio_replay_link *link)
     if (result->events != NULL && compare(&args, trace, result, &err) != WIO_OK) {
         return cmd_fail(&err);
     }
-    return result->total.mismatches > 0 ? 1 : 0;
+    return result->total.mismatches > result->race_count ? 1 : 0;
 }
 
 /* Under a launcher: one rank of many. Options are checked before; only rank 0 speaks of them. */

@@ -140,6 +140,7 @@ static void put_mismatch(struct wio_json *json, const struct wio_trace *trace,
     put_outcome(json, "expected", mismatch->expected, mismatch->expected_error);
     put_outcome(json, "got", mismatch->got, mismatch->got_error);
     put_race(json, trace, &mismatch->race);
+    wio_json_bool(json, "is_race", mismatch->is_race);
     wio_json_object_end(json);
 }
 
@@ -147,6 +148,7 @@ static void put_mismatches(struct wio_json *json, const struct wio_trace *trace,
                            const struct wio_replay_result *result)
 {
     wio_json_u64(json, "mismatch_count", result->total.mismatches);
+    wio_json_u64(json, "race_count", result->race_count);
     wio_json_array_begin(json, "mismatches");
     for (uint32_t i = 0; i < result->mismatch_listed; i++) {
         put_mismatch(json, trace, &result->mismatches[i]);

@@ -175,8 +175,14 @@ void render_replay_mismatches(const struct wio_trace *trace, const struct wio_re
         return;
     }
     struct group *groups = calloc((size_t)result->mismatch_listed + 1, sizeof(*groups));
-    (void)fprintf(out, "\n%s operation%s had another size, success or errno than in the trace:\n",
+    (void)fprintf(out, "\n%s operation%s had another size, success or errno than in the trace",
                   wio_format_count(count, all), all == 1 ? "" : "s");
+    if (result->race_count != 0) {
+        (void)fprintf(out, "; %s of them by races, which the trace does not order",
+                      result->race_count == all ? "all"
+                                                : wio_format_count(count, result->race_count));
+    }
+    (void)fputs(":\n", out);
     if (groups != NULL) {
         put_groups(trace, result, groups, out);
     }

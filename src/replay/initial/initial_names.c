@@ -51,16 +51,12 @@ static bool may_make(const struct wio_event *event)
 static enum wio_status see_no_directory(struct rp_observer *observer, const struct wio_event *event,
                                         uint32_t node)
 {
-    struct rp_space *space = &observer->space;
+    const struct rp_space *space = &observer->space;
     if (event->fd >= 0 || event->path2 != WIO_NO_STRING) {
         return WIO_OK;
     }
-    if (space->nodes[space->nodes[node].parent].state == RP_STATE_UNKNOWN) {
-        return wio_map_put(&observer->met_file, node, 1); /* later operations may tell more */
-    }
-    return rp_space_met_file(space, node)
-               ? WIO_OK
-               : wio_map_put(&observer->odd, rp_odd_key(event), event->error);
+    return rp_space_may_meet_file(space, node) ? wio_map_put(&observer->met_file, node, 1)
+                                               : wio_map_put(&observer->odd, rp_odd_key(event), 1);
 }
 
 enum wio_status rp_see_failure(struct rp_observer *observer, const struct wio_event *event,

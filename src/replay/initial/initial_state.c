@@ -122,7 +122,7 @@ enum wio_status rp_observer_finish(struct rp_observer *observer)
     size_t place = 0;
     for (const struct wio_map_entry *entry;
          (entry = wio_map_each(&observer->met_file, &place)) != NULL;) {
-        (void)rp_space_met_file(space, (uint32_t)entry->key);
+        rp_space_met_file(space, (uint32_t)entry->key);
     }
     for (uint32_t i = 0; i < space->file_count; i++) {
         struct rp_file *file = &space->files[i];

@@ -135,27 +135,42 @@ void rp_space_missed(struct rp_space *space, uint32_t node)
     }
 }
 
-bool rp_space_met_file(struct rp_space *space, uint32_t node)
+/* The first name of the path that is not known to be there, or the node itself. */
+static uint32_t first_unknown(const struct rp_space *space, uint32_t node)
 {
-    uint32_t below = node; /* the first name of the path that is not known to be there */
     uint32_t dir = space->nodes[node].parent;
     while (dir != 0 && space->nodes[dir].state != RP_STATE_PRESENT) {
-        below = dir;
+        node = dir;
         dir = space->nodes[dir].parent;
     }
-    struct rp_file *file = rp_space_file(space, dir);
-    if (file->type == WIO_FILE_DIRECTORY || dir == 0) {
-        if (space->nodes[below].state != RP_STATE_PRESENT &&
-            space->nodes[below].state != RP_STATE_UNKNOWN) {
-            return false;
-        }
-        rp_space_found(space, below);
-        file = rp_space_file(space, below);
+    return node;
+}
+
+bool rp_space_may_meet_file(const struct rp_space *space, uint32_t node)
+{
+    uint32_t below = first_unknown(space, node);
+    uint32_t dir = space->nodes[below].parent;
+    bool is_directory = dir == 0 || rp_space_file(space, dir)->type == WIO_FILE_DIRECTORY;
+    uint8_t state = space->nodes[below].state;
+    return !is_directory || state == RP_STATE_UNKNOWN ||
+           (state == RP_STATE_PRESENT && rp_space_file(space, below)->type != WIO_FILE_DIRECTORY);
+}
+
+void rp_space_met_file(struct rp_space *space, uint32_t node)
+{
+    uint32_t below = first_unknown(space, node);
+    uint32_t dir = space->nodes[below].parent;
+    bool is_directory = dir == 0 || rp_space_file(space, dir)->type == WIO_FILE_DIRECTORY;
+    if (!rp_space_may_meet_file(space, node)) {
+        return;
     }
+    if (is_directory) {
+        rp_space_found(space, below);
+    }
+    struct rp_file *file = rp_space_file(space, is_directory ? below : dir);
     if (file->type == WIO_FILE_UNKNOWN) {
         file->type = WIO_FILE_REGULAR;
     }
-    return file->type != WIO_FILE_DIRECTORY;
 }
 
 enum wio_status rp_space_make(struct rp_space *space, uint32_t node, enum wio_file_type type)

@@ -102,9 +102,12 @@ WIO_MUST_CHECK enum wio_status rp_space_lookup(struct rp_space *space, const cha
 void rp_space_found(struct rp_space *space, uint32_t node);
 /* ... or found missing. */
 void rp_space_missed(struct rp_space *space, uint32_t node);
-/* A lookup of the node met a file where it needed a directory: what is not known of the names on
- * the way is set so. False if all of them are known to be directories, or missing. */
-bool rp_space_met_file(struct rp_space *space, uint32_t node);
+/* Can a lookup of the node have met a file where it needed a directory? Not if all names on the way
+ * are known to be directories, or missing. */
+bool rp_space_may_meet_file(const struct rp_space *space, uint32_t node);
+/* It did: the first name on the way that is not known is a file. After the last event, which may
+ * tell more of the names. */
+void rp_space_met_file(struct rp_space *space, uint32_t node);
 /* The run makes it: a new file of this type. */
 WIO_MUST_CHECK enum wio_status rp_space_make(struct rp_space *space, uint32_t node,
                                              enum wio_file_type type);

@@ -13,13 +13,18 @@
 #include "ops/calls.h"
 #include "replay/perform/perform.h"
 #include "replay/run/task_pool.h"
+#include "replay/wait/sync_table.h"
 
 #define NAP_MIN_NS 20000u
 #define NAP_MAX_NS 1000000u
+/* A nap is this part of the wait so far: what comes soon is found soon. */
+#define NAP_PART 4u
 /* A wrong trace may hold streams that never come. */
 #define PATIENCE_NS UINT64_C(30000000000)
-/* Of a thread that may have a lock, which threads get in any order: the other one may want it. */
-#define LOCKED_PATIENCE_NS UINT64_C(50000000)
+/* Locks are got in any order: a thread that may have one waits no longer than this for a thread
+ * that waits for a lock itself, and not for ever where that one waits for others. */
+#define LOCK_PATIENCE_NS UINT64_C(50000000)
+#define LOCKED_PATIENCE_NS UINT64_C(2000000000)
 
 static bool is_too_short(const struct wio_event *event, const struct rp_outcome *out)
 {
@@ -89,16 +94,38 @@ static bool is_past(const struct rp_board *board, const struct rp_precedence *it
                item->other_ns;
 }
 
-static void await(struct rp_board *board, const struct rp_precedence *item, uint64_t patience_ns)
+/* Since when has the other thread waited for a lock, as seen at `now`? */
+static uint64_t locked_since(const struct rp_worker *worker, uint32_t other, uint64_t since,
+                             uint64_t now)
 {
+    bool is_at_lock = rp_gate_is_at_lock(worker->run->gate, other);
+    return !is_at_lock ? 0 : since == 0 ? now : since;
+}
+
+/* Of a thread that may have a lock. */
+static bool is_enough(const struct rp_worker *worker, uint64_t begin, uint64_t since, uint64_t now)
+{
+    bool may_lock = worker->causal.locks != 0 || worker->causal.may_lock;
+    return may_lock &&
+           (now - begin >= LOCKED_PATIENCE_NS || (since != 0 && now - since >= LOCK_PATIENCE_NS));
+}
+
+static void await(struct rp_worker *worker, const struct rp_precedence *item)
+{
+    struct rp_board *board = worker->run->board;
     struct rp_wait wait;
-    uint64_t nap = NAP_MIN_NS;
-    uint64_t end = wio_clock_mono_ns() + patience_ns;
+    uint64_t begin = wio_clock_mono_ns();
+    uint64_t now = begin;
+    uint64_t since = 0;
     rp_wait_begin(board, &wait);
     while (!is_past(board, item) && !rp_board_is_aborted(board) &&
-           !rp_wait_is_hopeless(board, &wait) && wio_clock_mono_ns() < end) {
-        wio_clock_sleep_ns(nap);
-        nap = nap * 2 < NAP_MAX_NS ? nap * 2 : NAP_MAX_NS;
+           !rp_wait_is_hopeless(board, &wait) && now - begin < PATIENCE_NS &&
+           !is_enough(worker, begin, since, now)) {
+        since = rp_is_causal(worker->run) ? locked_since(worker, item->other, since, now) : 0;
+        uint64_t nap = (now - begin) / NAP_PART;
+        nap = nap < NAP_MIN_NS ? NAP_MIN_NS : nap;
+        wio_clock_sleep_ns(nap < NAP_MAX_NS ? nap : NAP_MAX_NS);
+        now = wio_clock_mono_ns();
     }
     rp_wait_end(board);
 }
@@ -115,13 +142,11 @@ void rp_order_await(struct rp_worker *worker, const struct wio_event *event)
     if (order->count == 0 || has_turns(worker->run)) {
         return;
     }
-    bool may_lock = worker->causal.locks != 0 || worker->causal.may_lock;
-    uint64_t patience_ns = may_lock ? LOCKED_PATIENCE_NS : PATIENCE_NS;
     uint32_t end = worker->stream < order->stream_count ? order->first[worker->stream + 1] : 0;
     while (worker->precedence < end && order->items[worker->precedence].seq <= event->seq) {
         const struct rp_precedence *item = &order->items[worker->precedence++];
         if (item->seq == event->seq && !is_past(worker->run->board, item)) {
-            await(worker->run->board, item, patience_ns);
+            await(worker, item);
         }
     }
 }

@@ -162,6 +162,8 @@ bool rp_gate_untie(struct rp_gate *gate, struct rp_stuck *stuck);
  * in the trace, UINT64_MAX = no wait for a lock or queue here; and give it up. */
 uint64_t rp_gate_first_ns(const struct rp_gate *gate);
 bool rp_gate_let_go(struct rp_gate *gate);
+/* Does the thread wait for a lock, also of a file, or for a queue? */
+bool rp_gate_is_at_lock(const struct rp_gate *gate, uint32_t stream);
 /* The thread waits for the lock of a file (string id of its path); WIO_NO_STRING: no longer. */
 void rp_gate_name_file(struct rp_gate *gate, uint32_t stream, uint32_t path);
 /* Append the wait of each stream to `err`. */

@@ -105,6 +105,12 @@ static void name_lock(const struct rp_gate *gate, uint32_t stream, uint64_t lock
                   wio_name_stream(gate->waits->trace, stream, waiter), holder);
 }
 
+bool rp_gate_is_at_lock(const struct rp_gate *gate, uint32_t stream)
+{
+    uint64_t at = atomic_load(&gate->streams[stream].act);
+    return may_let_go(gate, at) || (at >= RP_AT_FILE && at < RP_AT_LOCK);
+}
+
 void rp_gate_name_file(struct rp_gate *gate, uint32_t stream, uint32_t path)
 {
     atomic_store(&gate->streams[stream].act, path == WIO_NO_STRING ? 0 : RP_AT_FILE + path);

@@ -44,7 +44,7 @@ static struct wio_replay_race race_of(const char *script, uint32_t stream, uint6
         }
     }
     wio_cursor_destroy(cursor);
-    assert_ok(rp_races_find(trace, &mismatch, 1, &err), &err);
+    assert_ok(rp_races_find(trace, &mismatch, 1, NULL, &err), &err);
     return mismatch.race;
 }
 
