@@ -84,11 +84,20 @@ static bool differ(uint8_t left, uint8_t right)
     return left != UNKNOWN && right != UNKNOWN && left != right;
 }
 
-/* `later` began later, but was it first? They overlap, and .. */
-static bool is_reversed(const struct rp_name_state *state, const struct step *earlier,
-                        const struct step *later)
+/* The latest event that one of the stream comes after. */
+static uint64_t latest_of(const struct rp_file_order *order, uint32_t stream)
 {
-    if (earlier->end_ns <= later->t_ns) {
+    const uint64_t *latest_ns = wio_map_get(&order->latest, stream);
+    return latest_ns == NULL ? 0 : *latest_ns;
+}
+
+/* `later` began later, but was it first? They overlap, and .. Not where it may itself come after
+ * the other one: threads would wait for each other. */
+static bool is_reversed(const struct rp_file_order *order, const struct rp_name_state *state,
+                        const struct step *earlier, const struct step *later)
+{
+    if (earlier->end_ns <= later->t_ns || earlier->stream == later->stream ||
+        latest_of(order, later->stream) >= earlier->t_ns) {
         return false;
     }
     switch (later->access) {
@@ -120,7 +129,11 @@ static enum wio_status is_known(struct rp_file_order *order, const struct step *
 static enum wio_status precede(struct rp_file_order *order, const struct step *first,
                                const struct step *then)
 {
-    bool is_done = first->stream == then->stream;
+    bool is_done = first->stream == then->stream || first->t_ns >= order->barrier_ns;
+    if (first->t_ns > then->t_ns && first->stream != then->stream) {
+        is_done = false; /* reversed: from now on the event comes after nothing that began later */
+        order->barrier_ns = then->t_ns < order->barrier_ns ? then->t_ns : order->barrier_ns;
+    }
     if (!is_done && first->t_ns <= then->t_ns) { /* else `then` lies behind what was seen last */
         WIO_TRY(is_known(order, first, then, &is_done));
     }
@@ -131,7 +144,9 @@ static enum wio_status precede(struct rp_file_order *order, const struct step *f
                      order->count + 1));
     order->items[order->count++] =
         (struct rp_precedence){then->stream, first->stream, then->seq, first->t_ns};
-    return WIO_OK;
+    return first->t_ns <= latest_of(order, then->stream)
+               ? WIO_OK
+               : wio_map_put(&order->latest, then->stream, first->t_ns);
 }
 
 static enum wio_status follow_uses(struct rp_file_order *order, const struct rp_name_state *state,
@@ -139,7 +154,7 @@ static enum wio_status follow_uses(struct rp_file_order *order, const struct rp_
 {
     for (uint32_t i = state->uses[access]; i != 0; i = order->uses[i - 1].next) {
         const struct step *use = &order->uses[i - 1].step;
-        bool is_swapped = is_reversed(state, use, step);
+        bool is_swapped = is_reversed(order, state, use, step);
         WIO_TRY(precede(order, is_swapped ? step : use, is_swapped ? use : step));
     }
     return WIO_OK;
@@ -148,7 +163,7 @@ static enum wio_status follow_uses(struct rp_file_order *order, const struct rp_
 enum wio_status rp_name_meet(struct rp_file_order *order, struct rp_name_state *state,
                              const struct step *step)
 {
-    bool is_first = state->change.end_ns != 0 && is_reversed(state, &state->change, step);
+    bool is_first = state->change.end_ns != 0 && is_reversed(order, state, &state->change, step);
     if (is_first && state->before.end_ns != 0) {
         WIO_TRY(precede(order, &state->before, step));
     }
@@ -184,14 +199,17 @@ enum wio_status rp_name_meet(struct rp_file_order *order, struct rp_name_state *
 
 /* ---- after the last event ---- */
 
-static int by_stream_and_seq(const void *a, const void *b)
+static int by_stream_seq_and_time(const void *a, const void *b)
 {
     const struct rp_precedence *left = a;
     const struct rp_precedence *right = b;
     if (left->stream != right->stream) {
         return left->stream < right->stream ? -1 : 1;
     }
-    return (left->seq > right->seq) - (left->seq < right->seq);
+    if (left->seq != right->seq) {
+        return left->seq < right->seq ? -1 : 1;
+    }
+    return (left->other_ns > right->other_ns) - (left->other_ns < right->other_ns);
 }
 
 static void release_states(struct rp_file_order *order)
@@ -200,6 +218,7 @@ static void release_states(struct rp_file_order *order)
     wio_map_fini(&order->by_name);
     wio_map_fini(&order->use_of);
     wio_map_fini(&order->known);
+    wio_map_fini(&order->latest);
     free(order->states);
     free(order->uses);
     order->states = NULL;
@@ -210,7 +229,7 @@ enum wio_status rp_file_order_finish(struct rp_file_order *order, uint32_t strea
 {
     release_states(order);
     if (order->count != 0) {
-        qsort(order->items, order->count, sizeof(*order->items), by_stream_and_seq);
+        qsort(order->items, order->count, sizeof(*order->items), by_stream_seq_and_time);
     }
     order->first = calloc((size_t)stream_count + 1, sizeof(*order->first));
     if (order->first == NULL) {

@@ -64,6 +64,8 @@ struct rp_file_order {
     uint32_t use_capacity;
     uint32_t use_free;     /* index + 1, 0 = none */
     struct wio_map use_of; /* state, stream and kind of access -> index + 1 */
+    struct wio_map latest; /* stream -> other_ns of its items, the greatest */
+    uint64_t barrier_ns;   /* the event at hand comes after nothing that began then or later */
     struct wio_map known;  /* stream and other stream -> other_ns of the last item of the two */
 };
 

@@ -215,6 +215,7 @@ enum wio_status rp_file_order_see(struct rp_file_order *order, const struct wio_
                               .seq = event->seq,
                               .t_ns = event->t_ns,
                               .end_ns = event->t_ns + event->dur_ns + 1};
+    order->barrier_ns = UINT64_MAX;
     enum wio_class cls = wio_op_class(event->op);
     bool is_pair = cls == WIO_CLASS_RENAME || cls == WIO_CLASS_LINK;
     if ((wio_class_properties(cls) & WIO_DOES_BY_NAME) != 0 &&

@@ -352,6 +352,24 @@ class Edges(Causal):
 
 
 class Knots(Causal):
+    def test_what_files_need_is_kept_without_edges(self):
+        """The removal is due before the lookup here: a call in between takes no time."""
+        self.script(f"""
+            process 10
+            process 11
+            stream 0 10
+            stream 1 11
+            open stream=0 t=1000 path=/a a0=0x42 a1=0644 res=3
+            open stream=1 t={MS} path=/b a0=0x42 a1=0644 res=3
+            pwrite stream=1 t={2 * MS} dur={100 * MS} fd=3 path=/b off=0 size=1
+            access stream=0 t={101 * MS} path=/a
+            unlink stream=1 t={103 * MS} path=/a
+            access stream=0 t={110 * MS} path=/a err=2
+            edges""")
+        result = self.replay("--mode=causal")
+        self.assertEqual((result["mode"], result["mismatch_count"]), ("causal", 0), result["mismatches"])
+        self.assertGreater(self.replay("--mode=causal", "--no-order")["race_count"], 0)
+
     def test_a_cycle_is_refused_before_anything_is_touched(self):
         self.script(TWO + """
             MPI_Recv stream=0

@@ -160,6 +160,31 @@ class Order(ReplayCase):
                    "open stream=1 t=1 path=/a a0=0 res=3\nopen stream=0 t=2 path=/a a0=1 res=3")
         self.check("stat {at} path=/a a1=0100644 a2=10", "truncate {at} path=/a size=0")
 
+    def test_what_a_mode_permits_precedes_its_change(self):
+        """Execution: root may do everything else with any mode."""
+        self.check("access {at} path=/a a0=1", "chmod {at} path=/a a0=0")
+
+    def test_a_race_is_told_and_is_no_divergence(self):
+        """Whether the third process finds the file depends on which of the two calls that overlap came first."""
+        self.script("""
+            process 10
+            process 11
+            process 12
+            stream 0 10
+            stream 1 11
+            stream 2 12
+            open stream=0 t=1000 dur=9000 path=/d/a a0=0x42 a1=0644 res=3
+            unlink stream=1 t=5000 dur=1000 path=/d/a
+            stat stream=2 t=20000 path=/d/a a1=0100644 a2=0
+            stat stream=2 t=30000 path=/d/b err=2
+            stat stream=2 t=40000 path=/d/c err=20""")
+        result = self.replay("--mode=afap")
+        self.assertEqual([(m["pid"], m["op"], m["is_race"]) for m in result["mismatches"]], [(12, "stat", True)])
+        self.assertEqual((result["mismatch_count"], result["race_count"]), (1, 1))
+        text = self.run_replay("--mode=afap", "--format=text").stdout
+        self.assertIn("1 operation had another size, success or errno than in the trace; all of them by races, "
+                      "which the trace does not order:", text)
+
     def test_overlapping_calls_are_as_their_results_say(self):
         self.script("""
             process 10

@@ -132,6 +132,75 @@ static void a_directory_is_read_between_changes_of_its_entries(void **state)
     assert_int_equal(order.first[1] + order.first[2], 0);
 }
 
+static void modes(uint32_t stream, uint64_t t_ns, uint64_t dur_ns, enum wio_op op, int64_t arg)
+{
+    struct wio_event event = event_of(op, stream, t_ns, dur_ns);
+    event.arg[0] = arg;
+    see(&event, "/a");
+}
+
+static void what_a_mode_permits_comes_between_its_changes(void **state)
+{
+    (void)state;
+    modes(0, 10, 5, WIO_OP_chmod, 0600);
+    modes(1, 20, 5, WIO_OP_access, 4);
+    modes(0, 30, 5, WIO_OP_chmod, 0);
+    finish(2);
+    assert_item(0, 0, 1, 1, 20);
+    assert_item(1, 1, 0, 0, 10);
+}
+
+static void a_lookup_that_did_not_find_an_overlapping_change_precedes_it(void **state)
+{
+    (void)state;
+    modes(0, 10, 100, WIO_OP_chmod, 0);
+    modes(1, 20, 5, WIO_OP_access, 4);
+    finish(1);
+    assert_item(0, 0, 0, 1, 20);
+}
+
+static void a_change_that_the_overlapping_one_needs_precedes_it(void **state)
+{
+    (void)state;
+    name(WIO_OP_mkdir, 2, 1, 0, "/a");
+    struct wio_event make = event_of(WIO_OP_mkdir, 0, 10, 100);
+    see(&make, "/a");
+    name(WIO_OP_rmdir, 1, 20, 0, "/a");
+    finish(3);
+    assert_item(0, 0, 0, 2, 1);
+    assert_item(1, 0, 0, 1, 20); /* made after it was removed .. */
+    assert_item(2, 1, 0, 2, 1); /* .. which was after it was made before */
+}
+
+/* The second thread waits for the first one already: nothing may be put before that. */
+static void no_thread_waits_for_one_that_waits_for_it(void **state)
+{
+    (void)state;
+    struct wio_event make = event_of(WIO_OP_mkdir, 0, 10, 100);
+    see(&make, "/a");
+    name(WIO_OP_access, 1, 20, 0, "/a");
+    name(WIO_OP_access, 1, 30, ENOENT, "/a");
+    finish(1);
+    assert_item(0, 1, 0, 0, 10);
+}
+
+static void in_mode_causal_failed_lookups_and_lengths_are_free(void **state)
+{
+    (void)state;
+    order.is_needed_only = true;
+    name(WIO_OP_access, 0, 10, ENOENT, "/a");
+    name(WIO_OP_mkdir, 1, 20, 0, "/a");
+    struct wio_event entry = event_of(WIO_OP_readdir, 0, 25, 5);
+    see(&entry, "/a");
+    name(WIO_OP_mkdir, 1, 30, 0, "/a/b");
+    name(WIO_OP_access, 2, 40, 0, "/a/b");
+    name(WIO_OP_rmdir, 1, 50, 0, "/a/b");
+    finish(3);
+    assert_item(0, 1, 2, 2, 40);
+    assert_item(1, 2, 0, 1, 20); /* the directory, .. */
+    assert_item(2, 2, 0, 1, 30); /* .. and the name in it */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +209,12 @@ int main(void)
         cmocka_unit_test_teardown(what_meets_the_end_precedes_what_moves_it, drop),
         cmocka_unit_test_teardown(of_overlapping_calls_the_result_decides, drop),
         cmocka_unit_test_teardown(a_directory_is_read_between_changes_of_its_entries, drop),
+        cmocka_unit_test_teardown(what_a_mode_permits_comes_between_its_changes, drop),
+        cmocka_unit_test_teardown(a_lookup_that_did_not_find_an_overlapping_change_precedes_it,
+                                  drop),
+        cmocka_unit_test_teardown(a_change_that_the_overlapping_one_needs_precedes_it, drop),
+        cmocka_unit_test_teardown(no_thread_waits_for_one_that_waits_for_it, drop),
+        cmocka_unit_test_teardown(in_mode_causal_failed_lookups_and_lengths_are_free, drop),
     };
     return WIO_RUN(tests);
 }

@@ -3,6 +3,7 @@
 #include "support/unit.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include <whyio/trace.h>
 
@@ -23,9 +24,12 @@ static int drop(void **state)
     return 0;
 }
 
-/* The operation `seq` of `stream` had this error in the trace, and in the replay that one. */
-static struct wio_replay_race race_of(const char *script, uint32_t stream, uint64_t seq,
-                                      int expected, int got)
+static struct wio_replay_mismatch found;
+
+/* The operation `seq` of `stream` had this error in the trace, and in the replay that one, when the
+ * threads were at `places`. */
+static struct wio_replay_race race_at(const char *script, uint32_t stream, uint64_t seq,
+                                      int expected, int got, const struct rp_places *places)
 {
     struct wio_error err = WIO_ERROR_INIT;
     const struct wio_filter filter = {.struct_size = sizeof(filter)};
@@ -41,11 +45,19 @@ static struct wio_replay_race race_of(const char *script, uint32_t stream, uint6
     while (wio_cursor_next(cursor, &event, &err) == WIO_OK) {
         if (event->stream == stream && event->seq == seq) {
             mismatch.path = event->path;
+            mismatch.op = event->op;
         }
     }
     wio_cursor_destroy(cursor);
-    assert_ok(rp_races_find(trace, &mismatch, 1, NULL, &err), &err);
+    assert_ok(rp_races_find(trace, &mismatch, 1, places, &err), &err);
+    found = mismatch;
     return mismatch.race;
+}
+
+static struct wio_replay_race race_of(const char *script, uint32_t stream, uint64_t seq,
+                                      int expected, int got)
+{
+    return race_at(script, stream, seq, expected, got, NULL);
 }
 
 static void assert_race(struct wio_replay_race race, uint32_t stream, uint64_t seq, enum wio_op op,
@@ -84,7 +96,7 @@ static void what_is_there_depends_on_changes_of_names(void **state)
     assert_race(race_of(script, 0, 0, 0, 0), 1, 1, WIO_OP_pwrite, MS / 10);
 }
 
-static void no_race_is_told_where_no_other_thread_changes_it(void **state)
+static void nobody_is_told_where_nobody_else_changes_it(void **state)
 {
     (void)state;
     static const char script[] = THREADS "pwrite stream=0 t=1000000 fd=3 path=/a off=0 size=1\n"
@@ -96,12 +108,108 @@ static void no_race_is_told_where_no_other_thread_changes_it(void **state)
     assert_int_equal(race_of(script, 0, 1, 0, ENOENT).stream, UINT32_MAX);
 }
 
+static void calls_that_overlap_are_a_race(void **state)
+{
+    (void)state;
+    static const char script[] = THREADS "open stream=0 t=1000000 dur=1000000 path=/a err=2\n"
+                                         "open stream=1 t=1500000 dur=100 path=/a a0=0xc2 res=3\n"
+                                         "unlink stream=2 t=1700000 dur=100 path=/b\n"
+                                         "stat stream=0 t=2100000 path=/b err=2\n";
+    assert_race(race_of(script, 0, 0, ENOENT, 0), 1, 0, WIO_OP_open, MS / 2);
+    assert_true(found.is_race);
+    assert_race(race_of(script, 0, 1, ENOENT, 0), 2, 0, WIO_OP_unlink, -2 * MS / 5);
+    assert_false(found.is_race);
+}
+
+static void calls_that_came_in_another_order_are_a_race_where_waits_are_kept(void **state)
+{
+    (void)state;
+    static const char script[] = THREADS "unlink stream=1 t=1000000 path=/a\n"
+                                         "stat stream=0 t=2000000 path=/a err=2\n"
+                                         "mkdir stream=1 t=3000000 path=/a a0=0755\n"
+                                         "rmdir stream=1 t=4000000 path=/a\n";
+    uint64_t at_ns[] = {2000000, 2500000, UINT64_MAX};
+    const struct rp_places places = {at_ns, 1, 3};
+    (void)race_at(script, 0, 0, ENOENT, 0, &places); /* after the first, before the second */
+    assert_false(found.is_race);
+    at_ns[1] = 4000000;
+    assert_race(race_at(script, 0, 0, ENOENT, 0, &places), 1, 1, WIO_OP_mkdir, MS);
+    assert_true(found.is_race);
+    at_ns[1] = 1000000;
+    assert_race(race_at(script, 0, 0, ENOENT, 0, &places), 1, 0, WIO_OP_unlink, -MS);
+    assert_true(found.is_race);
+    (void)race_of(script, 0, 0, ENOENT, 0);
+    assert_false(found.is_race);
+}
+
+static void entries_and_modes_are_changed_too(void **state)
+{
+    (void)state;
+    static const char script[] = THREADS "readdir stream=0 t=1000000 dur=1000000 fd=3 path=/d\n"
+                                         "mkdir stream=1 t=1500000 path=/d/x a0=0755\n"
+                                         "access stream=0 t=3000000 dur=1000 path=/f a0=4\n"
+                                         "chmod stream=2 t=3000500 path=/f a0=0\n";
+    assert_race(race_of(script, 0, 0, 0, 0), 1, 0, WIO_OP_mkdir, MS / 2);
+    assert_true(found.is_race);
+    assert_race(race_of(script, 0, 1, 0, EACCES), 2, 0, WIO_OP_chmod, 500);
+    assert_true(found.is_race);
+}
+
+/* The overlapping calls that both worked may have left the name or not; so later ones differ. */
+static void what_a_race_leaves_is_found_later(void **state)
+{
+    (void)state;
+    static const char script[] =
+        THREADS "open stream=0 t=1000000 dur=1000000 path=/d/a a0=0x42 res=3\n"
+                "unlink stream=1 t=1500000 path=/d/a\n"
+                "stat stream=2 t=3000000 path=/d/a err=2\n"
+                "mkdir stream=2 t=3500000 path=/d/a a0=0755\n"
+                "stat stream=0 t=4000000 path=/d/a\n";
+    (void)race_of(script, 2, 0, ENOENT, 0);
+    assert_true(found.is_race);
+    (void)race_of(script, 0, 1, 0, ENOENT);
+    assert_false(found.is_race);
+}
+
+static void later_mismatches_of_the_same_file_follow(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    wio_trace_close(trace);
+    trace = script_open(THREADS "open stream=0 t=1000000 dur=1000000 path=/d err=2\n"
+                                "mkdir stream=1 t=1500000 path=/d a0=0755\n"
+                                "open stream=0 t=4000000 path=/d/f err=2\n"
+                                "open stream=0 t=5000000 path=/e err=2\n");
+    struct wio_replay_mismatch all[3];
+    const char *paths[] = {"/d", "/d/f", "/e"};
+    for (uint32_t i = 0; i < 3; i++) {
+        all[i] =
+            (struct wio_replay_mismatch){.seq = i, .op = WIO_OP_open, .expected_error = ENOENT};
+        for (uint32_t k = 1; k <= wio_trace_string_count(trace); k++) {
+            if (strcmp(wio_trace_string(trace, k, NULL), paths[i]) == 0) {
+                all[i].path = k;
+            }
+        }
+    }
+    assert_ok(rp_races_find(trace, all, 3, NULL, &err), &err);
+    assert_true(all[0].is_race);
+    assert_true(all[1].is_race);
+    assert_int_equal(all[1].race.stream, 1);
+    assert_false(all[2].is_race);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(the_nearest_change_of_another_thread_is_told, drop),
         cmocka_unit_test_teardown(what_is_there_depends_on_changes_of_names, drop),
-        cmocka_unit_test_teardown(no_race_is_told_where_no_other_thread_changes_it, drop),
+        cmocka_unit_test_teardown(nobody_is_told_where_nobody_else_changes_it, drop),
+        cmocka_unit_test_teardown(calls_that_overlap_are_a_race, drop),
+        cmocka_unit_test_teardown(calls_that_came_in_another_order_are_a_race_where_waits_are_kept,
+                                  drop),
+        cmocka_unit_test_teardown(entries_and_modes_are_changed_too, drop),
+        cmocka_unit_test_teardown(what_a_race_leaves_is_found_later, drop),
+        cmocka_unit_test_teardown(later_mismatches_of_the_same_file_follow, drop),
     };
     return WIO_RUN(tests);
 }
