@@ -182,8 +182,8 @@ enum rp_fate rp_classify(const struct rp_observer *observer, const struct wio_ev
     if (*kind_out >= RP_KIND_NULL) {
         return RP_FATE_MEMORY;
     }
-    if (rp_is_recorded_error(event) ||
-        (event->error == ENOTDIR && rp_observer_is_odd(observer, event))) {
+    if (rp_is_recorded_error(event) || ((event->error == ENOTDIR || event->error == ENOENT) &&
+                                        rp_observer_is_odd(observer, event))) {
         *kind_out = RP_KIND_OF_SKIP(RECORDED_ERROR);
         return RP_FATE_SKIP;
     }

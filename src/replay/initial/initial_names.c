@@ -59,12 +59,30 @@ static enum wio_status see_no_directory(struct rp_observer *observer, const stru
                                                : wio_map_put(&observer->odd, rp_odd_key(event), 1);
 }
 
+/* ENOENT of a call that makes a file or link of this name, in a directory that is there: a slash
+ * behind the name, which is not kept. */
+static bool is_slash_behind_new(const struct rp_observer *observer, const struct wio_event *event,
+                                uint32_t node)
+{
+    const struct rp_space *space = &observer->space;
+    enum wio_class cls = wio_op_class(event->op);
+    bool makes = cls == WIO_CLASS_LINK || cls == WIO_CLASS_MKNOD ||
+                 (cls == WIO_CLASS_SYMLINK && event->path2 != WIO_NO_STRING);
+    return makes && node != 0 && node != RP_NONE && event->path != WIO_NO_STRING &&
+           space->nodes[node].state != RP_STATE_PRESENT &&
+           space->nodes[space->nodes[node].parent].state == RP_STATE_PRESENT;
+}
+
 enum wio_status rp_see_failure(struct rp_observer *observer, const struct wio_event *event,
                                uint32_t node)
 {
     struct rp_space *space = &observer->space;
     switch (event->error) {
     case ENOENT:
+        if (wio_op_class(event->op) != WIO_CLASS_LINK &&
+            is_slash_behind_new(observer, event, node)) {
+            return wio_map_put(&observer->odd, rp_odd_key(event), 1);
+        }
         rp_space_missed(space, node);
         break;
     case ENOTEMPTY:
@@ -185,6 +203,37 @@ static enum wio_status see_readlink(struct rp_observer *observer, const struct w
     return text[0] == '\0' ? WIO_OK : rp_space_set_target(space, node, text);
 }
 
+/* EEXIST, ENOTEMPTY and EISDIR are about the new name; the old one was found before. */
+static enum wio_status see_two_failed(struct rp_observer *observer, const struct wio_event *event,
+                                      uint32_t from, uint32_t to)
+{
+    struct rp_space *space = &observer->space;
+    bool is_of_new = event->error == EEXIST || event->error == ENOTEMPTY || event->error == EISDIR;
+    if (event->error == ENOENT && from != RP_NONE && space->nodes[from].state == RP_STATE_PRESENT &&
+        is_slash_behind_new(observer, event, to)) {
+        return wio_map_put(&observer->odd, rp_odd_key(event), 1);
+    }
+    if (!is_of_new) {
+        return from == RP_NONE ? WIO_OK : rp_see_failure(observer, event, from);
+    }
+    if (from != RP_NONE) {
+        rp_space_found(space, from);
+    }
+    if (from != RP_NONE && event->error == ENOTEMPTY) {
+        rp_space_file(space, from)->type = WIO_FILE_DIRECTORY;
+    }
+    if (to == RP_NONE) {
+        return WIO_OK;
+    }
+    rp_space_found(space, to);
+    struct rp_file *file = rp_space_file(space, to);
+    file->is_not_empty |= event->error == ENOTEMPTY && !rp_space_has_entry(space, to);
+    if (event->error != EEXIST) {
+        file->type = WIO_FILE_DIRECTORY;
+    }
+    return WIO_OK;
+}
+
 enum wio_status rp_see_two_names(struct rp_observer *observer, const struct wio_event *event)
 {
     struct rp_space *space = &observer->space;
@@ -194,15 +243,7 @@ enum wio_status rp_see_two_names(struct rp_observer *observer, const struct wio_
     WIO_TRY(rp_observer_node(observer, event->path, wio_event_follows_links(event), &from));
     WIO_TRY(rp_observer_node(observer, event->path2, false, &to));
     if (event->error != 0) {
-        if (from != RP_NONE && event->error != EEXIST && event->error != ENOTEMPTY) {
-            WIO_TRY(rp_see_failure(observer, event, from));
-        }
-        if (to != RP_NONE && (event->error == EEXIST || event->error == ENOTEMPTY)) {
-            rp_space_found(space, to);
-            rp_space_file(space, to)->is_not_empty |=
-                event->error == ENOTEMPTY && !rp_space_has_entry(space, to);
-        }
-        return WIO_OK;
+        return see_two_failed(observer, event, from, to);
     }
     if (from == RP_NONE || to == RP_NONE) {
         return WIO_OK;

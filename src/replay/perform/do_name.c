@@ -122,7 +122,8 @@ void rp_do_link(struct rp_worker *worker, const struct wio_event *event, struct 
 {
     char name[NAME_MAX + 1];
     char proc[64];
-    int flags = O_PATH | (wio_event_follows_links(event) ? 0 : O_NOFOLLOW);
+    int flags = O_PATH | (wio_event_follows_links(event) ? 0 : O_NOFOLLOW) |
+                (event->error == ENOTDIR ? O_DIRECTORY : 0); /* a slash behind the old name */
     int file WIO_CLEANUP(wio_fd_cleanup) =
         rp_root_openat(worker->run->root, rp_path(worker, event), flags, 0);
     int dir WIO_CLEANUP(wio_fd_cleanup) =

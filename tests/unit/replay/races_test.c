@@ -96,7 +96,7 @@ static void what_is_there_depends_on_changes_of_names(void **state)
     assert_race(race_of(script, 0, 0, 0, 0), 1, 1, WIO_OP_pwrite, MS / 10);
 }
 
-static void nobody_is_told_where_nobody_else_changes_it(void **state)
+static void no_race_is_told_where_no_other_thread_changes_it(void **state)
 {
     (void)state;
     static const char script[] = THREADS "pwrite stream=0 t=1000000 fd=3 path=/a off=0 size=1\n"
@@ -203,7 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(the_nearest_change_of_another_thread_is_told, drop),
         cmocka_unit_test_teardown(what_is_there_depends_on_changes_of_names, drop),
-        cmocka_unit_test_teardown(nobody_is_told_where_nobody_else_changes_it, drop),
+        cmocka_unit_test_teardown(no_race_is_told_where_no_other_thread_changes_it, drop),
         cmocka_unit_test_teardown(calls_that_overlap_are_a_race, drop),
         cmocka_unit_test_teardown(calls_that_came_in_another_order_are_a_race_where_waits_are_kept,
                                   drop),
