@@ -13,6 +13,7 @@
 #include "ops/calls.h"
 #include "ops/lookup.h"
 #include "replay/initial/classify.h"
+#include "replay/initial/meta_request.h"
 
 #define NONE UINT32_MAX
 /* Changes of one file by so many threads are remembered, and a mismatch is compared with so many
@@ -295,10 +296,14 @@ static void meet(struct race_search *search, const struct wio_event *event)
     if (index != NULL) {
         meet_mismatch(search, (uint32_t)*index, event);
     }
-    unsigned changes = changes_of(event);
-    enum wio_class cls = wio_op_class(event->op);
     const struct change step = {event->stream, event->op, event->seq, event->t_ns,
                                 event->t_ns + event->dur_ns + 1};
+    struct wio_event call;
+    if (rp_request_call(event, &call)) {
+        event = &call;
+    }
+    unsigned changes = changes_of(event);
+    enum wio_class cls = wio_op_class(event->op);
     if (changes != 0) {
         meet_path(search, event->path, changes, &step);
     }

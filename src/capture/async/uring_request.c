@@ -5,7 +5,9 @@
  * path.
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "capture/async/uring.h"
@@ -63,10 +65,19 @@ static unsigned mark_of(unsigned opcode)
     }
 }
 
+/* An empty path is none, unless the request may mean the descriptor (AT_EMPTY_PATH). */
+static uint32_t path_or_fd_at(struct cap_thread *self, int dirfd, uint64_t address, int flags)
+{
+    const char *path = (const char *)(uintptr_t)address;
+    if (!cap_is_mapped(address) || (path[0] == '\0' && (flags & AT_EMPTY_PATH) == 0)) {
+        return WIO_NO_STRING;
+    }
+    return cap_string(self, dirfd, path);
+}
+
 static uint32_t path_at(struct cap_thread *self, int dirfd, uint64_t address)
 {
-    return cap_is_mapped(address) ? cap_string(self, dirfd, (const char *)(uintptr_t)address)
-                                  : WIO_NO_STRING;
+    return path_or_fd_at(self, dirfd, address, 0);
 }
 
 /* The descriptor, or the registered file's, which may be closed by now but had a path. */
@@ -126,6 +137,29 @@ static void set_data(struct cap_thread *self, struct cap_request *request,
     }
 }
 
+/* Of the descriptor itself where the path is empty. */
+static void set_stat(struct cap_thread *self, struct cap_request *request,
+                     const struct io_uring_sqe *sqe)
+{
+    int flags = (int)sqe->statx_flags;
+    request->path = path_or_fd_at(self, sqe->fd, sqe->addr, flags);
+    if ((flags & AT_EMPTY_PATH) != 0 && sqe->fd >= 0 && cap_is_mapped(sqe->addr) &&
+        *(const char *)(uintptr_t)sqe->addr == '\0') {
+        request->fd = sqe->fd;
+    }
+}
+
+/* A symbolic link's text is no path: it is kept as it is. */
+static void set_symlink(struct cap_thread *self, struct cap_request *request,
+                        const struct io_uring_sqe *sqe)
+{
+    const char *text = (const char *)(uintptr_t)sqe->addr;
+    request->path = path_at(self, sqe->fd, sqe->addr2);
+    if (cap_is_mapped(sqe->addr)) {
+        request->ext.path2 = cap_text(self, text, strnlen(text, PATH_MAX));
+    }
+}
+
 static void set_open(struct cap_thread *self, struct cap_request *request, struct cap_uring *ring,
                      const struct io_uring_sqe *sqe)
 {
@@ -172,11 +206,11 @@ static void set_other(struct cap_thread *self, struct cap_request *request, stru
             sqe->splice_off_in != UINT64_MAX ? (int64_t)sqe->splice_off_in : WIO_NO_OFFSET;
         break;
     case IORING_OP_LINKAT:
-        request->path = path_at(self, sqe->fd, sqe->addr);
+        request->path = path_or_fd_at(self, sqe->fd, sqe->addr, (int)sqe->hardlink_flags);
         request->ext.path2 = path_at(self, (int)sqe->len, sqe->addr2);
         break;
     case IORING_OP_SYMLINKAT:
-        request->path = path_at(self, sqe->fd, sqe->addr2);
+        set_symlink(self, request, sqe);
         break;
     case IORING_OP_FILES_UPDATE:
         if (sqe->off != IORING_FILE_INDEX_ALLOC && cap_is_mapped(sqe->addr)) {
@@ -231,6 +265,8 @@ static void set_kind(struct cap_thread *self, struct cap_request *request, struc
         set_close(self, request, ring, sqe);
         break;
     case WIO_CALL_uring_stat:
+        set_stat(self, request, sqe);
+        break;
     case WIO_CALL_uring_unlink:
         request->path = path_at(self, sqe->fd, sqe->addr);
         break;

@@ -9,6 +9,7 @@
 
 #include "ops/calls.h"
 #include "replay/initial/kind.h"
+#include "replay/initial/meta_request.h"
 #include "replay/initial/process_tree.h"
 #include "schedule/sync.h"
 
@@ -48,7 +49,7 @@ static bool has_two_files(const struct wio_event *event)
 {
     enum wio_class cls = wio_op_class(event->op);
     return cls == WIO_CLASS_COPY || cls == WIO_CLASS_RENAME || cls == WIO_CLASS_LINK ||
-           event->op == WIO_OP_uring_rename || (event->op == WIO_OP_ioctl && event->fd2 >= 0);
+           (event->op == WIO_OP_ioctl && event->fd2 >= 0);
 }
 
 static uint8_t kind_of_channel(const struct wio_event *event)
@@ -159,6 +160,10 @@ static uint8_t kind_of(const struct rp_observer *observer, const struct wio_even
 enum rp_fate rp_classify(const struct rp_observer *observer, const struct wio_event *event,
                          uint8_t *kind_out)
 {
+    struct wio_event call;
+    if (rp_request_call(event, &call)) {
+        event = &call;
+    }
     enum wio_class cls = wio_op_class(event->op);
     *kind_out = RP_KIND_FILE;
     if (is_control(event)) {

@@ -10,6 +10,7 @@
 #include "ops/calls.h"
 #include "ops/lookup.h"
 #include "replay/initial/file_order_internal.h"
+#include "replay/initial/meta_request.h"
 
 /* ---- names ---- */
 
@@ -215,6 +216,10 @@ enum wio_status rp_file_order_see(struct rp_file_order *order, const struct wio_
                               .seq = event->seq,
                               .t_ns = event->t_ns,
                               .end_ns = event->t_ns + event->dur_ns + 1};
+    struct wio_event call;
+    if (rp_request_call(event, &call)) {
+        event = &call;
+    }
     order->barrier_ns = UINT64_MAX;
     enum wio_class cls = wio_op_class(event->op);
     bool is_pair = cls == WIO_CLASS_RENAME || cls == WIO_CLASS_LINK;

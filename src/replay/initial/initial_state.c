@@ -8,44 +8,16 @@
 #include "ops/lookup.h"
 #include "replay/initial/initial_names.h"
 #include "replay/initial/kind.h"
+#include "replay/initial/meta_request.h"
 
 #define MODE_BITS 07777u
 
-static bool is_meta_request(const struct wio_event *event, enum wio_op *op_out)
-{
-    switch (event->op) {
-    case WIO_OP_uring_open:
-        *op_out = WIO_OP_open;
-        return true;
-    case WIO_OP_uring_stat:
-        *op_out = WIO_OP_statx;
-        return true;
-    case WIO_OP_uring_fallocate:
-        *op_out = WIO_OP_fallocate;
-        return true;
-    case WIO_OP_uring_rename:
-        *op_out = WIO_OP_rename;
-        return true;
-    case WIO_OP_uring_unlink:
-        *op_out = WIO_OP_unlink;
-        return true;
-    case WIO_OP_uring_mkdir:
-        *op_out = WIO_OP_mkdir;
-        return true;
-    default:
-        return false;
-    }
-}
-
 enum wio_status rp_observe(struct rp_observer *observer, const struct wio_event *event)
 {
-    struct wio_event copy;
-    enum wio_op op;
+    struct wio_event call;
     uint32_t node;
-    if (is_meta_request(event, &op)) {
-        copy = *event;
-        copy.op = (uint16_t)op;
-        event = &copy;
+    if (rp_request_call(event, &call)) {
+        event = &call;
     }
     bool is_seen;
     WIO_TRY(rp_see_special(observer, event, &is_seen));

@@ -8,6 +8,7 @@
 #include "ops/calls.h"
 #include "replay/initial/classify.h"
 #include "replay/initial/kind.h"
+#include "replay/initial/meta_request.h"
 
 static rp_do_fn *const how[WIO_CLASS_COUNT] = {
     [WIO_CLASS_OPEN] = rp_do_open,
@@ -39,28 +40,15 @@ static rp_do_fn *const how[WIO_CLASS_COUNT] = {
     [WIO_CLASS_ASYNC_META] = rp_do_request,
 };
 
-/* The same operation, asked for through a ring. */
-static const struct {
-    uint16_t request;
-    uint16_t op;
-} requests[] = {
-    {WIO_OP_uring_open, WIO_OP_open},     {WIO_OP_uring_close, WIO_OP_close},
-    {WIO_OP_uring_stat, WIO_OP_statx},    {WIO_OP_uring_fallocate, WIO_OP_fallocate},
-    {WIO_OP_uring_rename, WIO_OP_rename}, {WIO_OP_uring_unlink, WIO_OP_unlink},
-    {WIO_OP_uring_mkdir, WIO_OP_mkdir},
-};
-
+/* Asked for through a ring. */
 void rp_do_request(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
 {
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(requests); i++) {
-        if (requests[i].request == event->op) {
-            struct wio_event same = *event;
-            same.op = requests[i].op;
-            rp_perform(worker, &same, out);
-            return;
-        }
+    struct wio_event call;
+    if (rp_request_call(event, &call)) {
+        rp_perform(worker, &call, out);
+    } else {
+        rp_skip(out, WIO_REPLAY_SKIP_REQUEST);
     }
-    rp_skip(out, WIO_REPLAY_SKIP_REQUEST);
 }
 
 /* The number now means something that is not replayed. A close frees it, also one that fails. */

@@ -464,6 +464,32 @@ class Files(ReplayCase):
         self.assertEqual(result["bytes_written"], 64 * 4096)
         self.assertEqual(os.path.getsize(self.path("/a")), 64 * 4096)
 
+    def test_requests_about_names(self):
+        """Their arguments are those of the ring (a0), the program's tag (a1), the flags (a2) and the opcode (a3)."""
+        self.script("""
+            uring_mkdir path=/d a0=3 a1=7 a3=37 off2=488 async
+            uring_open path=/d/f a0=3 a1=7 a2=0x42 a3=18 off2=416 res=5 async
+            pwrite fd=5 path=/d/f off=0 size=10
+            uring_stat path=/d/f a0=3 a1=7 a3=21 async
+            uring_stat path=/d/f/x a0=3 a1=7 a3=21 err=20 async
+            uring_other path=/d/l path2=f a0=3 a1=7 a3=38 async
+            uring_other path=/d/f path2=/h a0=3 a1=7 a3=39 async
+            uring_other path=/d/f path2=/h a0=3 a1=7 a3=39 err=17 async
+            uring_rename path=/h path2=/i a0=3 a1=7 a3=35 async
+            uring_rename path=/i path2=/d a0=3 a1=7 a3=35 err=21 async
+            uring_unlink path=/d a0=3 a1=7 a2=0x200 a3=36 err=39 async
+            unlink path=/d/f
+            uring_stat fd=5 path=/d/f a0=3 a1=7 a2=0x1000 a3=21 async
+            uring_other fd=5 path=/d/f size=4 res=0 a0=3 a1=7 a3=55 async
+            uring_other fd=5 path=/d/f a0=3 a1=7 a3=24 async
+            uring_close fd=5 path=/d/f a0=3 a1=7 a3=19 async""")
+        result = self.replay(AFAP)
+        self.assertEqual((result["mismatch_count"], result["skipped"]), (0, {"request": 1}), result["mismatches"])
+        self.assertEqual(self.tree(), {"/d", "/d/l", "/i"})
+        self.assertEqual(os.readlink(self.path("/d/l")), "f")
+        self.assertEqual(os.stat(self.path("/i")).st_size, 4)
+        self.assertEqual([stat.S_IMODE(os.stat(self.path(p)).st_mode) for p in ("/d", "/i")], [0o750, 0o640])
+
     def test_stdio_is_what_it_caused(self):
         self.script("""
             fopen path=/a a0=0x241 a1=0666 res=3
