@@ -15,7 +15,8 @@
  *   ""                       where the source is unknown.
  * `file` is the last component of the file's name. A frame holds a return address: the line is
  * the one of the call, that is, of the byte before it. Where calls were inlined, function and
- * line are those of the innermost inlined function, as a debugger shows them.
+ * line are those of the innermost inlined function that is in no header of the system: a template
+ * of C++'s library counts for the line that calls it.
  *
  * A module whose build-id is not the recorded one was built anew since: its lines would be wrong,
  * so it counts as one without debug information.
@@ -26,6 +27,7 @@
 #ifndef WHYIO_SOURCE_H
 #define WHYIO_SOURCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <whyio/status.h>
@@ -58,6 +60,10 @@ struct wio_source_words {
  * what it gets. Texts are "" where memory is short, never NULL. */
 void wio_sources_words(struct wio_sources *sources, const struct wio_frame *frame,
                        struct wio_source_words *out);
+
+/* Is the frame code of a header of the system alone, such as a template of C++'s library that was
+ * compiled into the module? False where nothing is known. Each frame is looked up once. */
+bool wio_sources_is_header(struct wio_sources *sources, const struct wio_frame *frame);
 
 /* Texts of the frames of a stack, innermost first; fills up to `max`, returns how many it filled,
  * 64 at most; 0 for unknown ids. Not cached: meant for the few stacks that are shown. The texts

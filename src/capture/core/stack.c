@@ -27,11 +27,17 @@
 #define SHARE 128u
 #define FREE_SAMPLES 128u
 
+/* Frames that are taken behind the first one of the program's own code: that one may be a template
+ * of a library's header, compiled into the program, and the next ones too. */
+#define BEHIND_OWN 8u
+
 struct stack_walk {
     uintptr_t source; /* frames before this one are our own */
     uintptr_t frames[DEPTH_MAX];
     unsigned count;
-    bool is_to_own_code; /* the frame that is the program's own is the last */
+    unsigned most;       /* frames: less than DEPTH_MAX where the last one is known */
+    bool is_to_own_code; /* the frame that is the program's own is the last .. */
+    bool is_behind_own;  /* .. or BEHIND_OWN more are taken */
 };
 
 static __thread bool is_walking __attribute__((tls_model("initial-exec")));
@@ -48,17 +54,28 @@ static enum wio_code_kind kind_of(uintptr_t address)
                                                 : WIO_CODE_LIBRARY;
 }
 
+/* The program's own code is reached. */
+static _Unwind_Reason_Code end_behind_own(struct stack_walk *walk)
+{
+    if (!walk->is_behind_own) {
+        return _URC_END_OF_STACK;
+    }
+    walk->is_to_own_code = false;
+    walk->most = walk->count + BEHIND_OWN < DEPTH_MAX ? walk->count + BEHIND_OWN : DEPTH_MAX;
+    return _URC_NO_REASON;
+}
+
 static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argument)
 {
     struct stack_walk *walk = argument;
     uintptr_t address = _Unwind_GetIP(context);
-    if (address == 0 || walk->count == DEPTH_MAX) {
+    if (address == 0 || walk->count == walk->most) {
         return _URC_END_OF_STACK;
     }
     if (walk->count > 0 || address == walk->source) {
         walk->frames[walk->count++] = address;
         if (walk->is_to_own_code && kind_of(address) != WIO_CODE_LIBRARY) {
-            return _URC_END_OF_STACK;
+            return end_behind_own(walk);
         }
     }
     return _URC_NO_REASON;
@@ -94,7 +111,7 @@ static uint32_t write_stack(struct cap_thread *self, const struct stack_walk *wa
 uint32_t cap_stack(struct cap_thread *self, uintptr_t source)
 {
     CAP_KEEP_ERRNO;
-    struct stack_walk walk = {.source = source};
+    struct stack_walk walk = {.source = source, .most = DEPTH_MAX};
     is_walking = true;
     (void)_Unwind_Backtrace(on_frame, &walk);
     is_walking = false;
@@ -152,7 +169,8 @@ static uint16_t pause_after(unsigned taken)
 static uint32_t take_sample(struct cap_thread *self, uintptr_t source, uint64_t begin)
 {
     CAP_KEEP_ERRNO;
-    struct stack_walk walk = {.source = source, .is_to_own_code = true};
+    struct stack_walk walk = {
+        .source = source, .most = DEPTH_MAX, .is_to_own_code = true, .is_behind_own = true};
     is_walking = true;
     (void)_Unwind_Backtrace(on_frame, &walk);
     is_walking = false;
@@ -181,7 +199,7 @@ static void walk_to_interpreter(struct stack_walk *walk)
 static uint32_t take_script_stack(struct cap_thread *self, uintptr_t source)
 {
     CAP_KEEP_ERRNO;
-    struct stack_walk walk = {.source = source};
+    struct stack_walk walk = {.source = source, .most = DEPTH_MAX};
     walk_to_interpreter(&walk);
     if (walk.count == 0 || kind_of(walk.frames[walk.count - 1]) == WIO_CODE_OWN) {
         return 0;

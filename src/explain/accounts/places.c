@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "ops/code_owner.h"
+#include "explain/lines/own_frame.h"
 
 #define MAX_FRAMES 64u
 #define MAX_KEY 1024
@@ -18,19 +18,20 @@ void wio_places_fini(struct wio_places *places)
     free(places->sources);
     free(places->frame_numbers);
     wio_strtab_fini(&places->frames);
+    wio_sources_destroy(places->texts);
 }
 
 /* The first frame of the program's own code, or of the program that an interpreter runs; else the
  * innermost. */
-static uint32_t choose(const struct wio_frame *frames, uint32_t count)
+static enum wio_status choose(struct wio_places *places, const struct wio_frame *frames,
+                              uint32_t count, uint32_t *number_out)
 {
-    bool is_behind = false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (wio_code_is_own(frames[i].module, &is_behind)) {
-            return i;
-        }
+    *number_out = 0;
+    if (places->texts == NULL) {
+        WIO_TRY(wio_sources_create(places->trace, &places->texts, NULL));
     }
-    return 0;
+    (void)wio_own_frame_choose(places->texts, frames, count, number_out);
+    return WIO_OK;
 }
 
 static enum wio_status keep(struct wio_places *places, uint32_t place, uint32_t source,
@@ -62,7 +63,7 @@ static enum wio_status look_up(struct wio_places *places, uint32_t source, uint3
     if (count == 0) {
         return WIO_OK;
     }
-    number = choose(frames, count < MAX_FRAMES ? count : MAX_FRAMES);
+    WIO_TRY(choose(places, frames, count < MAX_FRAMES ? count : MAX_FRAMES, &number));
     bytes = snprintf(key, sizeof(key), "%s %llx %s", frames[number].build_id,
                      (unsigned long long)frames[number].address, frames[number].module);
     bytes = bytes < (int)sizeof(key) ? bytes : (int)sizeof(key) - 1;

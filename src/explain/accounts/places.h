@@ -3,10 +3,10 @@
  * Which line of the program an event belongs to: the one seam between the analyses and what is
  * known of stacks.
  *
- * A place is the first frame of the program's own code, outside libc, MPI and known I/O libraries
- * (ops/code_owner.h); the innermost frame where the trace has no stack, or none of the program's
- * own before that of an interpreter. Source ids with the same frame (of several recorders) are one
- * place. Places are dense numbers, 0 = unknown.
+ * A place is the first frame of the program's own code (lines/own_frame.h), outside libc, MPI,
+ * known I/O libraries and headers of the system; the innermost frame where the trace has no stack,
+ * or none of the program's own before that of an interpreter. Source ids with the same frame (of
+ * several recorders) are one place. Places are dense numbers, 0 = unknown.
  *
  * Memory: one row per source id and per distinct frame. Thread safety: none.
  */
@@ -15,6 +15,7 @@
 
 #include <stdint.h>
 
+#include <whyio/source.h>
 #include <whyio/status.h>
 #include <whyio/trace.h>
 
@@ -23,7 +24,8 @@
 /* Zero-initialise, set `trace`, release with wio_places_fini. */
 struct wio_places {
     const struct wio_trace *trace;
-    uint32_t *of_source; /* source id -> place + 1, 0 = not looked up */
+    struct wio_sources *texts; /* made when the first source is looked up */
+    uint32_t *of_source;       /* source id -> place + 1, 0 = not looked up */
     uint32_t source_capacity;
     struct wio_strtab frames; /* "build-id module address" -> place */
     uint32_t *sources;        /* place -> a source id that has it */

@@ -6,7 +6,6 @@
  * the one of its present point, which lies behind the release by how long this thread took to wake.
  */
 #include "base/cleanup.h"
-#include "base/pick.h"
 #include "explain/critical_path/timeline.h"
 #include "ops/calls.h"
 
@@ -84,15 +83,15 @@ static bool take_child(struct wio_rest *rest, const struct wio_thread_time *chil
     return true;
 }
 
+/* The release is where the other thread's path ends: it may have gone on behind the input, and the
+ * parts of a path add up to its length. */
 static bool take_input(struct wio_rest *rest, const struct wio_thread_time *other,
                        struct wio_look *look_out)
 {
-    uint64_t end_ns = wio_smaller(rest->input_end_ns, other->cur_ns);
-
-    if (rest->input_end_ns == 0 || !other->has_begun || end_ns <= rest->input_ns) {
+    if (rest->input_end_ns == 0 || !other->has_begun || other->cur_ns <= rest->input_ns) {
         return false;
     }
-    *look_out = (struct wio_look){rest->input_ns, end_ns, NULL};
+    *look_out = (struct wio_look){rest->input_ns, other->cur_ns, NULL};
     rest->input_end_ns = 0;
     return true;
 }

@@ -45,6 +45,30 @@ struct wio_own_frames {
     bool has_stacks;
 };
 
+/* ---- a stack -----------------------------------------------------------------------------------
+ */
+
+bool wio_own_frame_choose(struct wio_sources *sources, const struct wio_frame *frames,
+                          uint32_t count, uint32_t *frame_out)
+{
+    bool is_behind = false;
+    bool is_found = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!wio_code_is_own(frames[i].module, &is_behind)) {
+            continue;
+        }
+        if (!is_found) {
+            *frame_out = i;
+            is_found = true;
+        }
+        if (!wio_sources_is_header(sources, &frames[i])) {
+            *frame_out = i;
+            return true;
+        }
+    }
+    return is_found;
+}
+
 /* ---- the table of sources ----------------------------------------------------------------------
  */
 
@@ -77,14 +101,9 @@ static enum wio_status learn(struct wio_own_frames *own, uint32_t source)
     }
     own->has_stacks = own->has_stacks || known->count > 1;
     WIO_TRY(number_of(own, &frames[0], &known->site));
-    bool is_behind = false;
-    for (uint32_t i = 0; i < known->count; i++) {
-        if (wio_code_is_own(frames[i].module, &is_behind)) {
-            known->frame = i;
-            return number_of(own, &frames[i], &known->place);
-        }
-    }
-    return WIO_OK;
+    return wio_own_frame_choose(own->sources, frames, known->count, &known->frame)
+               ? number_of(own, &frames[known->frame], &known->place)
+               : WIO_OK;
 }
 
 /* ---- stacks of call sites ----------------------------------------------------------------------
@@ -152,8 +171,8 @@ enum wio_status wio_own_frames_create(const struct wio_trace *trace,
         own->known_count = wio_trace_source_count(trace);
         own->known = calloc((size_t)own->known_count + 1, sizeof(*own->known));
     }
-    if (own == NULL || own->known == NULL || learn_all(own) != WIO_OK ||
-        wio_sources_create(trace, &own->sources, NULL) != WIO_OK) {
+    if (own == NULL || own->known == NULL ||
+        wio_sources_create(trace, &own->sources, NULL) != WIO_OK || learn_all(own) != WIO_OK) {
         wio_own_frames_destroy(own);
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
                              "no memory for the table of stacks");

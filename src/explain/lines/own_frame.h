@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whose line an operation is: the innermost frame of the program's own code, outside libc, MPI,
- * I/O libraries and language runtimes (ops/code_owner.h).
+ * I/O libraries and language runtimes (ops/code_owner.h), and outside headers of the system, whose
+ * templates are compiled into programs.
  *
  *     struct wio_own_frames *own;
  *     if (wio_own_frames_create(trace, &own, &err) != WIO_OK) ...
@@ -24,6 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <whyio/source.h>
 #include <whyio/status.h>
 #include <whyio/trace.h>
 
@@ -52,7 +54,7 @@ struct wio_own_frame {
                              "module+0x12"; WIO_OWN_NONE: "" */
 };
 
-/* `trace` must outlive the object, which the caller owns. Opens no module yet. Fails with
+/* `trace` must outlive the object, which the caller owns. Opens modules of C++ programs. Fails with
  * WIO_ERR_NOMEM. */
 WIO_MUST_CHECK enum wio_status wio_own_frames_create(const struct wio_trace *trace,
                                                      struct wio_own_frames **own_out,
@@ -67,6 +69,14 @@ void wio_own_frames_note(struct wio_own_frames *own, uint32_t stream, uint32_t s
 /* Notes all events of the trace, where it has stacks. */
 WIO_MUST_CHECK enum wio_status wio_own_frames_read(struct wio_own_frames *own,
                                                    struct wio_error *err);
+
+/*
+ * The innermost of `count` frames that is the program's own code: the first one that is no template
+ * or inline function of a system header, compiled into the program; where all are, the first of
+ * them. False: none is the program's own. `sources` opens the modules whose frames are looked at.
+ */
+bool wio_own_frame_choose(struct wio_sources *sources, const struct wio_frame *frames,
+                          uint32_t count, uint32_t *frame_out);
 
 /* False: WIO_OWN_NONE. */
 bool wio_own_frames_find(struct wio_own_frames *own, uint32_t stream, uint32_t source,

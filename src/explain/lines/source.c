@@ -21,8 +21,10 @@ struct wio_sources {
     struct wio_strtab module_names; /* "path\nbuild-id" -> id; modules[id - 1] */
     struct wio_source_module **modules;
     uint32_t module_capacity;
-    struct wio_map cache; /* source id -> text of the innermost frame, one of `texts` */
-    struct wio_map texts; /* number -> char *: pointers that stay where they are */
+    struct wio_map cache;     /* source id -> text of the innermost frame, one of `texts` */
+    struct wio_map texts;     /* number -> char *: pointers that stay where they are */
+    struct wio_strtab frames; /* "path\nbuild-id\naddress" -> id .. */
+    struct wio_map headers;   /* .. -> is it code of a header of the system? */
 };
 
 enum wio_status wio_sources_create(const struct wio_trace *trace, struct wio_sources **sources_out,
@@ -55,6 +57,8 @@ void wio_sources_destroy(struct wio_sources *sources)
     }
     free(sources->modules);
     wio_strtab_fini(&sources->module_names);
+    wio_strtab_fini(&sources->frames);
+    wio_map_fini(&sources->headers);
     wio_map_fini(&sources->cache);
     wio_map_fini(&sources->texts);
     free(sources);
@@ -167,6 +171,30 @@ static const char *symbol_of(struct wio_sources *sources, const struct wio_frame
     const struct wio_source_module *module = find_module(sources, frame);
     uint64_t call = frame->address > 0 ? frame->address - 1 : 0;
     return module != NULL ? wio_source_module_symbol(module, call) : "";
+}
+
+bool wio_sources_is_header(struct wio_sources *sources, const struct wio_frame *frame)
+{
+    struct wio_code_script script;
+    char key[MAX_TEXT];
+    uint32_t id;
+    int bytes = snprintf(key, sizeof(key), "%s\n%s\n%llx", frame->module, frame->build_id,
+                         (unsigned long long)frame->address);
+
+    if (bytes < 0 || (size_t)bytes >= sizeof(key) || wio_code_script(frame->module, &script) ||
+        wio_strtab_add(&sources->frames, key, (size_t)bytes, &id) != WIO_OK) {
+        return false;
+    }
+    const uint64_t *known = wio_map_get(&sources->headers, id);
+    if (known != NULL) {
+        return *known != 0;
+    }
+    const struct wio_source_module *module = find_module(sources, frame);
+    uint64_t call = frame->address > 0 ? frame->address - 1 : 0;
+    bool is_header = module != NULL && wio_source_module_is_header(module, call);
+    /* without a place in the table it is looked up again next time: slow, not wrong */
+    (void)!wio_map_put(&sources->headers, id, is_header);
+    return is_header;
 }
 
 void wio_sources_words(struct wio_sources *sources, const struct wio_frame *frame,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/lines/source_module.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,42 +133,118 @@ static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr pc, Dwarf_Addr *bias
     return NULL;
 }
 
-/* Name of the innermost function of `unit`, inlined or not, around `pc`. */
-static const char *find_function(Dwarf_Die *unit, Dwarf_Addr pc)
+/* Headers of the system and of libraries that are installed: their code is compiled into programs.
+ */
+static bool is_system_header(const char *file)
+{
+    static const char *const folders[] = {"/usr/include/", "/usr/local/include/", "/usr/lib/"};
+
+    for (size_t i = 0; file != NULL && i < WIO_ARRAY_SIZE(folders); i++) {
+        if (strncmp(file, folders[i], strlen(folders[i])) == 0) {
+            return true;
+        }
+    }
+    return file != NULL && strstr(file, "/include/c++/") != NULL;
+}
+
+static bool is_function(Dwarf_Die *scope)
+{
+    int tag = dwarf_tag(scope);
+
+    return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+           tag == DW_TAG_entry_point;
+}
+
+/* Where the inlined function `scope` is called. False: it is not inlined, or that is not known. */
+static bool find_caller(Dwarf_Die *unit, Dwarf_Die *scope, struct wio_source_place *place)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Files *files = NULL;
+    Dwarf_Word file = 0;
+    Dwarf_Word line = 0;
+    size_t count = 0;
+
+    if (dwarf_tag(scope) != DW_TAG_inlined_subroutine ||
+        dwarf_formudata(dwarf_attr(scope, DW_AT_call_file, &attribute), &file) != 0 ||
+        dwarf_formudata(dwarf_attr(scope, DW_AT_call_line, &attribute), &line) != 0 ||
+        dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count || line == 0 ||
+        line > INT_MAX) {
+        return false;
+    }
+    const char *name = dwarf_filesrc(files, file, NULL, NULL);
+    if (name == NULL) {
+        return false;
+    }
+    *place = (struct wio_source_place){.function = "", .file = name, .line = (int)line};
+    return true;
+}
+
+/* The scopes around `pc` as they lie in each other, the innermost first: for one that is inlined
+ * dwarf_getscopes goes on with those around its definition. To be freed; 0: none. */
+static int find_scopes(Dwarf_Die *unit, Dwarf_Addr pc, Dwarf_Die **scopes_out)
 {
     Dwarf_Die *scopes = NULL;
-    const char *name = NULL;
     int count = dwarf_getscopes(unit, pc, &scopes);
 
-    for (int i = 0; i < count && name == NULL; i++) {
-        int tag = dwarf_tag(&scopes[i]);
-        if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
-            tag == DW_TAG_entry_point) {
-            name = dwarf_diename(&scopes[i]);
+    *scopes_out = NULL;
+    if (count > 0) {
+        count = dwarf_getscopes_die(&scopes[0], scopes_out);
+    }
+    free(scopes);
+    return count;
+}
+
+/*
+ * From the line in `place` outwards to the first one that is not in a header of the system, and the
+ * function that it is in. The innermost line stays where all of them are.
+ */
+static void find_own(Dwarf_Die *unit, Dwarf_Addr pc, struct wio_source_place *place)
+{
+    struct wio_source_place at = *place;
+    Dwarf_Die *scopes = NULL;
+    int count = find_scopes(unit, pc, &scopes);
+
+    for (int i = 0; i < count; i++) {
+        if (!is_function(&scopes[i])) {
+            continue;
+        }
+        const char *name = dwarf_diename(&scopes[i]);
+        at.function = name != NULL ? name : "";
+        if (place->function[0] == '\0' || !is_system_header(at.file)) {
+            *place = at;
+        }
+        if (!is_system_header(at.file) || !find_caller(unit, &scopes[i], &at)) {
+            break;
         }
     }
     free(scopes);
-    return name != NULL ? name : "";
+}
+
+/* The unit around an address of the file; *pc_out: that address as the unit counts. */
+static Dwarf_Die *unit_of(const struct wio_source_module *module, uint64_t address,
+                          Dwarf_Addr *pc_out)
+{
+    Dwarf_Addr elf_bias = 0;
+    Dwarf_Addr bias = 0;
+
+    if (module->module == NULL || dwfl_module_getelf(module->module, &elf_bias) == NULL) {
+        return NULL;
+    }
+    Dwarf_Die *unit = find_unit(module->module, address + elf_bias, &bias);
+    *pc_out = address + elf_bias - bias;
+    return unit;
 }
 
 enum wio_status wio_source_module_find(const struct wio_source_module *module, uint64_t address,
                                        struct wio_source_place *place_out)
 {
-    Dwarf_Addr elf_bias = 0;
-    Dwarf_Addr bias = 0;
-    Dwarf_Die *unit;
-    Dwarf_Line *line;
-    Dwarf_Addr pc;
+    Dwarf_Addr pc = 0;
+    Dwarf_Die *unit = unit_of(module, address, &pc);
 
-    if (module->module == NULL || dwfl_module_getelf(module->module, &elf_bias) == NULL) {
-        return WIO_END;
-    }
-    unit = find_unit(module->module, address + elf_bias, &bias);
     if (unit == NULL) {
         return WIO_END;
     }
-    pc = address + elf_bias - bias;
-    line = dwarf_getsrc_die(unit, pc);
+    Dwarf_Line *line = dwarf_getsrc_die(unit, pc);
     *place_out = (struct wio_source_place){.function = "", .file = NULL, .line = 0};
     /* line 0: the compiler made this instruction for no line in particular */
     if (line == NULL || dwarf_lineno(line, &place_out->line) != 0 || place_out->line <= 0) {
@@ -177,7 +254,7 @@ enum wio_status wio_source_module_find(const struct wio_source_module *module, u
     if (place_out->file == NULL) {
         return WIO_END;
     }
-    place_out->function = find_function(unit, pc);
+    find_own(unit, pc, place_out);
     return WIO_OK;
 }
 
@@ -201,4 +278,30 @@ const char *wio_source_module_symbol(const struct wio_source_module *module, uin
         dwfl_module_addrinfo(module->module, address + bias, &offset, &symbol, NULL, NULL, NULL);
     const bool is_inside = symbol_holds(name, &symbol, offset);
     return is_inside ? name : "";
+}
+
+/* Of namespaces std and __gnu_cxx, as the Itanium C++ ABI mangles them: "_ZSt", "_ZNSt", "_ZNKSt",
+ * with abbreviations (Sa, Ss, Si, So, Sd) in the place of St. */
+static bool is_standard(const char *symbol)
+{
+    static const char *const starts[] = {"_ZS", "_ZNS", "_ZNKS", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx"};
+
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(starts); i++) {
+        if (strncmp(symbol, starts[i], strlen(starts[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool wio_source_module_is_header(const struct wio_source_module *module, uint64_t address)
+{
+    const char *symbol = wio_source_module_symbol(module, address);
+    struct wio_source_place place;
+
+    if (strncmp(symbol, "_Z", 2) != 0) { /* C has no templates */
+        return false;
+    }
+    return is_standard(symbol) || (wio_source_module_find(module, address, &place) == WIO_OK &&
+                                   is_system_header(place.file));
 }

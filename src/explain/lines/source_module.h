@@ -3,6 +3,7 @@
 #ifndef WIO_EXPLAIN_SOURCE_MODULE_H
 #define WIO_EXPLAIN_SOURCE_MODULE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,8 +22,10 @@ WIO_MUST_CHECK enum wio_status wio_source_module_create(const char *path, const 
 void wio_source_module_destroy(struct wio_source_module *module);
 
 /*
- * The place of the instruction at `address` (in the file's own address space). Borrowed texts,
- * valid while the module lives. WIO_END where it is not known.
+ * The place of the instruction at `address` (in the file's own address space): that of the
+ * innermost function, inlined or not, which is in no header of the system (of C++ above all); the
+ * innermost of all where there is none. Borrowed texts, valid while the module lives. WIO_END where
+ * it is not known.
  */
 struct wio_source_place {
     const char *function; /* "" = not known */
@@ -38,5 +41,11 @@ WIO_MUST_CHECK enum wio_status wio_source_module_find(const struct wio_source_mo
  * the file or of its separate debug file. "" where there is none. Borrowed as above.
  */
 const char *wio_source_module_symbol(const struct wio_source_module *module, uint64_t address);
+
+/*
+ * Is the code at `address` that of a header of the system alone, such as a template of C++'s
+ * library that was compiled into this file? False where nothing is known.
+ */
+bool wio_source_module_is_header(const struct wio_source_module *module, uint64_t address);
 
 #endif
