@@ -242,12 +242,13 @@ static void see_read(struct wio_patterns *patterns, const struct wio_event *even
     uint64_t again = wio_spans_covered(&use->read, begin, end);
     uint64_t own = wio_spans_covered(&use->written, begin, end);
 
-    if (own > 0) {
-        pattern->own_bytes += own;
-        pattern->own_ns += event->dur_ns;
-    } else if (again > 0) {
+    if (again > 0 && again >= own - again) { /* writing them anew makes bytes unread */
         pattern->again_bytes += again;
         pattern->again_ns += event->dur_ns;
+    } else if (own > 0) {
+        pattern->own_bytes += own;
+        pattern->own_ns += event->dur_ns;
+        pattern->own_turns += use->has_written;
     } else {
         uint64_t others = wio_spans_covered(&file->read, begin, end);
         pattern->others_bytes += others;
@@ -320,6 +321,7 @@ static enum wio_status see_transfer(struct wio_patterns *patterns, const struct 
         file->bytes_written += bytes;
     }
     see_place(event, pattern, use, bytes);
+    use->has_written = !is_read;
     return WIO_OK;
 }
 

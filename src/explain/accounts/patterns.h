@@ -25,6 +25,7 @@ struct wio_thread_file {
     uint32_t changes;    /* .. and its changes then */
     uint64_t bytes;      /* that were transferred */
     bool has_next;
+    bool has_written; /* by the last transfer */
 };
 
 /* A file as all threads use it. */

@@ -73,7 +73,8 @@ struct wio_step_pattern {
     uint64_t others_ns;
     uint64_t own_bytes; /* written before by the same thread */
     uint64_t own_ns;
-    uint64_t sync; /* by a descriptor with O_SYNC or O_DSYNC */
+    uint64_t own_turns; /* .. with no other transfer on the file since that write */
+    uint64_t sync;      /* by a descriptor with O_SYNC or O_DSYNC */
     uint64_t sync_ns;
     uint64_t direct;  /* with O_DIRECT */
     uint64_t stalled; /* that took far longer than the usual ones before */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/pick.h"
 #include "explain/accounts/step_kind.h"
 #include "ops/calls.h"
 
@@ -15,7 +16,9 @@ static enum wio_status init_threads(struct wio_timeline *timeline, const struct 
 
     timeline->threads = calloc((size_t)timeline->streams + 1, sizeof(*timeline->threads));
     timeline->first_streams = calloc((size_t)processes + 1, sizeof(*timeline->first_streams));
-    if (timeline->threads == NULL || timeline->first_streams == NULL) {
+    timeline->process_requests = calloc((size_t)processes + 1, sizeof(*timeline->process_requests));
+    if (timeline->threads == NULL || timeline->first_streams == NULL ||
+        timeline->process_requests == NULL) {
         return WIO_ERR_NOMEM;
     }
     for (uint32_t i = 0; i < processes; i++) {
@@ -72,6 +75,7 @@ void wio_timeline_fini(struct wio_timeline *timeline)
     }
     free(timeline->threads);
     free(timeline->first_streams);
+    free(timeline->process_requests);
     free(timeline->requests);
     free(timeline->leaves);
     free(timeline->gatherings);
@@ -93,7 +97,7 @@ static void add_operation(struct wio_timeline *timeline, uint32_t stream,
     uint64_t left_ns = top->end_ns > from_ns ? top->end_ns - from_ns : 0;
     uint64_t idle_ns = top->cpu_wait_ns < left_ns ? top->cpu_wait_ns : left_ns;
 
-    wio_time_add(timeline, stream, top->step, from_ns, top->end_ns - idle_ns);
+    wio_async_add(timeline, stream, top, from_ns, wio_larger(top->end_ns - idle_ns, from_ns));
     if (idle_ns > 0) {
         wio_time_add(timeline, stream, top->cpu_step, top->end_ns - idle_ns, top->end_ns);
     }
@@ -256,8 +260,8 @@ static enum wio_status come_to(struct wio_timeline *timeline, const struct wio_e
         return WIO_OK;
     }
     if (thread->depth > 0) {
-        wio_time_add(timeline, event->stream, thread->stack[thread->depth - 1].step, thread->cur_ns,
-                     event->t_ns);
+        wio_async_add(timeline, event->stream, &thread->stack[thread->depth - 1], thread->cur_ns,
+                      event->t_ns);
     } else {
         WIO_TRY(add_gap(timeline, event, step));
     }
@@ -358,6 +362,7 @@ enum wio_status wio_timeline_event(struct wio_timeline *timeline, const struct w
         WIO_TRY(wio_wait_begin(timeline, event, *step_out, err));
     }
     thread->last_seq = event->seq;
+    wio_async_see(timeline, event, *step_out);
     if (wio_step_is_timeless(event) || thread->depth == WIO_NEST_MAX) {
         return pass_by(timeline, event);
     }

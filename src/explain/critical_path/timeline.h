@@ -86,6 +86,13 @@ struct wio_look {
     struct wio_path *before; /* the path at its begin, or NULL: as it is now; a reference */
 };
 
+/* An asynchronous request that is under way, or was; end_ns 0: none. */
+struct wio_async_request {
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    uint32_t step;
+};
+
 /* A row per stream. */
 struct wio_thread_time {
     uint64_t cur_ns; /* up to here its time is accounted */
@@ -110,6 +117,7 @@ struct wio_thread_time {
     struct wio_under_way stack[WIO_NEST_MAX];
     struct wio_wait wait;
     struct wio_rest rest;
+    struct wio_async_request request; /* of its own the one that ends last */
 };
 
 /* "Tell thread `stream` when you are there." */
@@ -177,9 +185,10 @@ struct wio_timeline {
     uint32_t ending_capacity;
     struct wio_path_part *parts; /* scratch */
     uint32_t part_capacity;
-    uint32_t *first_streams;      /* of each process, WIO_NOTHING = none */
-    uint64_t looked_ns;           /* waits for children that were found by looking */
-    const uint8_t *is_not_a_file; /* by path; may be NULL */
+    uint32_t *first_streams;                    /* of each process, WIO_NOTHING = none */
+    struct wio_async_request *process_requests; /* of each process, the one that ends last */
+    uint64_t looked_ns;                         /* waits for children that were found by looking */
+    const uint8_t *is_not_a_file;               /* by path; may be NULL */
     uint32_t path_count;
     wio_wait_fn *wait_ended;
     void *wait_arg;
@@ -240,6 +249,15 @@ WIO_MUST_CHECK enum wio_status wio_rest_see(struct wio_timeline *timeline,
  * for that? The reference of look_out->before is the caller's then. */
 bool wio_rest_take(struct wio_timeline *timeline, uint32_t stream, const struct wio_edge_link *link,
                    struct wio_look *look_out);
+
+/* ---- timeline_async.c ---- */
+
+/* An event of `step`, which may be an asynchronous request. */
+void wio_async_see(struct wio_timeline *timeline, const struct wio_event *event, uint32_t step);
+/* [begin, end) of the thread lies in the operation `top`: where that waits for asynchronous
+ * requests it is theirs, while one is under way. */
+void wio_async_add(struct wio_timeline *timeline, uint32_t stream, const struct wio_under_way *top,
+                   uint64_t begin_ns, uint64_t end_ns);
 
 /* ---- timeline_heap.c ---- */
 

@@ -1,16 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread reads what it has just written itself. */
+/* A thread reads what it has written itself. */
 #include <stdio.h>
 
 #include "explain/findings/finding.h"
 #include "ops/calls.h"
 
+/* Many small reads that do not follow the writes of the same bytes at once: whatever they read,
+ * they are small, or at random places. */
+static bool are_small(const struct wio_finding_input *input, const struct wio_step *step)
+{
+    const struct wio_step_pattern *pattern = step->pattern;
+    const struct wio_thresholds *limits = input->thresholds;
+
+    return (double)input->calls[step - input->steps->steps] >= limits->many_requests &&
+           wio_finding_part(pattern->small_ns, step->time_ns) >= limits->dominant &&
+           wio_finding_part(pattern->own_turns, step->count) < limits->dominant;
+}
+
 static double claim(const struct wio_finding_input *input, const struct wio_step *step)
 {
     const struct wio_step_pattern *pattern = step->pattern;
     double part = pattern != NULL ? wio_finding_part(pattern->own_ns, step->time_ns) : 0;
+    double calls = (double)input->calls[step - input->steps->steps];
 
-    return part >= input->thresholds->again ? part : 0;
+    return part >= input->thresholds->again && calls >= input->thresholds->many_read_backs &&
+                   !are_small(input, step)
+               ? part
+               : 0;
 }
 
 static void describe(const struct wio_finding_input *input, const struct wio_finding_group *group,

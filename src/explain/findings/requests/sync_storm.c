@@ -14,6 +14,9 @@ static double claim(const struct wio_finding_input *input, const struct wio_step
     if ((double)step->count < limits->many_syncs) {
         return 0;
     }
+    if (wio_finding_site(input, step)->op == WIO_OP_msync) {
+        return wio_finding_part(step->asked, step->count) < limits->sync_bytes ? 1 : 0;
+    }
     if (cls == WIO_CLASS_SYNC || cls == WIO_CLASS_ASYNC_SYNC) {
         return wio_finding_part(step->unsynced, step->count) < limits->sync_bytes ? 1 : 0;
     }
@@ -23,12 +26,54 @@ static double claim(const struct wio_finding_input *input, const struct wio_step
     return 0;
 }
 
+/* Flushes in --fsync-every are those of one descriptor. */
+#define FLUSHED_TOGETHER 16
+
+/* Opens of the files that were flushed, as far as these are told apart. */
+static uint64_t count_opens(const struct wio_finding_input *input,
+                            const struct wio_finding *finding)
+{
+    uint64_t opens = 0;
+
+    for (uint32_t i = 0; i < finding->step_count; i++) {
+        const struct wio_step *step = &input->steps->steps[finding->steps[i]];
+        opens += step->path < input->patterns->file_capacity
+                     ? input->patterns->files[step->path].opens
+                     : step->count;
+    }
+    return opens;
+}
+
+static void describe_change(const struct wio_finding_input *input,
+                            const struct wio_finding_group *group, struct wio_finding *finding)
+{
+    const struct wio_site *site = wio_finding_site(input, &input->steps->steps[group->lead]);
+
+    if (group->pattern.sync > 0) {
+        (void)snprintf(finding->change, sizeof(finding->change),
+                       "write without O_SYNC and flush once per step");
+        (void)snprintf(finding->predict_options, sizeof(finding->predict_options), "--sync=off");
+        return;
+    }
+    bool is_each_open = group->count < 2 * count_opens(input, finding);
+    if (site->op == WIO_OP_msync || is_each_open) {
+        (void)snprintf(finding->change, sizeof(finding->change), "%s",
+                       is_each_open ? "commit 16 of these together, in one file with one flush"
+                                    : "one flush for every 16 of these");
+        wio_finding_removes(finding, 1.0 / FLUSHED_TOGETHER);
+        return;
+    }
+    (void)snprintf(finding->change, sizeof(finding->change), "one flush for every 16 of these");
+    (void)snprintf(finding->predict_options, sizeof(finding->predict_options), "--fsync-every=16");
+}
+
 static void describe(const struct wio_finding_input *input, const struct wio_finding_group *group,
                      struct wio_finding *finding)
 {
     struct wio_finding_words words = {0};
     const struct wio_site *site = wio_finding_site(input, &input->steps->steps[group->lead]);
     uint64_t bytes = group->unsynced > 0 ? group->unsynced : group->bytes;
+    bytes = site->op == WIO_OP_msync ? group->asked : bytes;
     double each = wio_finding_part(bytes, group->count);
     bool is_write = group->pattern.sync > 0;
 
@@ -40,7 +85,9 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
                            : "a file with nothing new written");
     } else {
         (void)snprintf(finding->title, sizeof(finding->title),
-                       is_write ? "%s with O_SYNC of %s each" : "%s after every %s",
+                       is_write                   ? "%s with O_SYNC of %s each"
+                       : site->op == WIO_OP_msync ? "%s of %s each"
+                                                  : "%s after every %s",
                        wio_op_name(site->op), wio_finding_size(&words, each));
     }
     (void)snprintf(finding->detail, sizeof(finding->detail),
@@ -51,11 +98,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     wio_finding_item(finding, "bytes_per_flush", each, "B");
     wio_finding_item(finding, "time_per_flush",
                      wio_finding_part(group->time_ns, group->count) / 1e9, "s");
-    (void)snprintf(finding->change, sizeof(finding->change), "%s",
-                   is_write ? "write without O_SYNC and flush once per step"
-                            : "one flush for every 16 of these");
-    (void)snprintf(finding->predict_options, sizeof(finding->predict_options), "%s",
-                   is_write ? "--sync=off" : "--fsync-every=16");
+    describe_change(input, group, finding);
 }
 
 const struct wio_finding_kind wio_finding_sync_storm = {.kind = "sync_storm",
