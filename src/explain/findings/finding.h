@@ -61,7 +61,8 @@ struct wio_finding {
     char change[WIO_FINDING_TEXT]; /* "" = none is known */
     char predict_options[64];      /* of `whyio predict`, "" = none says this change .. */
     bool is_removal;               /* .. but it leaves operations away .. */
-    double kept;                   /* .. all but this part of them */
+    double kept;                   /* .. all but this part of them .. */
+    bool is_kept_assumed;          /* .. which is what larger requests are taken to cost */
     const char *no_gain;           /* why no simulation tells what the change gains; NULL: one may.
                                       Static text */
 };
@@ -184,6 +185,11 @@ const char *wio_finding_count(struct wio_finding_words *words, uint64_t count);
 void wio_finding_requests(const struct wio_finding_group *group, struct wio_finding *finding);
 const char *wio_finding_verb(const struct wio_finding_input *input,
                              const struct wio_finding_group *group);
+
+/* requests/larger.c: change and gain by larger requests, where the options of `whyio predict` do
+ * not make them. False: they do. */
+bool wio_finding_larger(const struct wio_finding_input *input,
+                        const struct wio_finding_group *group, struct wio_finding *finding);
 
 /* A buffer in front of system calls; texts are static. */
 struct wio_library_buffer {

@@ -365,6 +365,7 @@ static enum wio_status find_gain(struct predictor *predictor, const struct wio_f
         WIO_TRY(wio_fit_faults(&predictor->fit, &predictor->program, err));
     }
     WIO_TRY(predict_alone(predictor, finding, &change, gain, err));
+    gain->is_assumed |= finding->is_kept_assumed && !isnan(gain->gain_s);
     if (gain->why[0] != '\0') {
         return WIO_OK;
     }

@@ -2,6 +2,7 @@
 #include "explain/gains/gain_scope.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/ids.h"
@@ -161,9 +162,39 @@ static enum wio_status add_sources(struct wio_gain_scope *scope, const struct wi
     return status;
 }
 
+/* ---- asynchronous requests ---- */
+
+static bool is_asynchronous(const struct wio_steps *steps, const struct wio_finding *finding)
+{
+    enum wio_class cls = wio_op_class(steps->sites[steps->steps[finding->step].site].op);
+
+    return cls == WIO_CLASS_ASYNC_READ || cls == WIO_CLASS_ASYNC_WRITE ||
+           cls == WIO_CLASS_ASYNC_SYNC;
+}
+
+/* Their threads lose time in the calls that collect them, wherever these are. */
+static enum wio_status add_collecting(struct wio_gain_scope *scope)
+{
+    static const uint16_t collecting[] = {WIO_OP_aio_suspend, WIO_OP_lio_listio,
+                                          WIO_OP_io_getevents, WIO_OP_io_uring_enter};
+
+    scope->ops = malloc(sizeof(collecting));
+    if (scope->ops == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    memcpy(scope->ops, collecting, sizeof(collecting));
+    scope->of.ops = scope->ops;
+    scope->of.op_count = WIO_ARRAY_SIZE(collecting);
+    return WIO_OK;
+}
+
 enum wio_status wio_gain_scope_init(struct wio_gain_scope *scope, const struct wio_steps *steps,
                                     const struct wio_finding *finding, enum wio_change_kind kind)
 {
+    if (kind == WIO_CHANGE_REMOVE && is_asynchronous(steps, finding)) {
+        WIO_TRY(add_streams(scope, steps, finding));
+        return add_collecting(scope);
+    }
     if (restricted[kind].paths) {
         WIO_TRY(add_paths(scope, steps, finding));
     }

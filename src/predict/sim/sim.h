@@ -457,8 +457,7 @@ WIO_MUST_CHECK enum wio_status sim_fit_added(struct sim *sim, struct sim_thread 
 WIO_MUST_CHECK enum wio_status sim_fit_dropped(struct sim *sim, const struct sim_thread *thread,
                                                const struct wio_event *event);
 /* An asynchronous request: it ends when it ended, and a change of it is not known. */
-void sim_fit_beside(struct sim *sim, const struct sim_thread *thread,
-                    const struct wio_event *event);
+void sim_fit_beside(struct sim *sim, struct sim_thread *thread, const struct wio_event *event);
 /* What ranks take to exchange data; a middle that nothing tells is said in the result. */
 struct wio_change_net sim_fit_net(struct sim *sim);
 void sim_fit_fini(struct sim *sim);

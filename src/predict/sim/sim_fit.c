@@ -190,10 +190,12 @@ enum wio_status sim_fit_added(struct sim *sim, struct sim_thread *thread, uint32
     return WIO_OK;
 }
 
-void sim_fit_beside(struct sim *sim, const struct sim_thread *thread, const struct wio_event *event)
+void sim_fit_beside(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
     bool has_range = thread->change.range != NULL && thread->change.range->seq == event->seq;
 
+    sim_op_traced(&thread->account, event);
+    sim_op_span(&thread->account, sim->now_ns, sim->now_ns + sim_end_of(event) - event->t_ns);
     sim->result.unseen += has_range;
     sim->result.outside += has_range;
 }

@@ -32,6 +32,9 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
                    wio_finding_count(&words, group->pattern.random));
     wio_finding_requests(group, finding);
     wio_finding_item(finding, "random", (double)group->pattern.random, "");
+    if (wio_finding_larger(input, group, finding)) {
+        return;
+    }
     (void)snprintf(finding->change, sizeof(finding->change),
                    "sort the requests by offset, or transfer larger parts and pick from memory");
     (void)snprintf(finding->predict_options, sizeof(finding->predict_options), "--sort=1M");

@@ -39,6 +39,9 @@ static void describe_change(const struct wio_finding_input *input,
         describe_flushes(group, finding);
         return;
     }
+    if (wio_finding_larger(input, group, finding)) {
+        return;
+    }
     if (buffer != NULL) {
         (void)snprintf(finding->change, sizeof(finding->change),
                        "requests of 1 MiB: by a buffer of %s (%s by default): %s", buffer->name,
