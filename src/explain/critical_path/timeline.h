@@ -93,6 +93,14 @@ struct wio_async_request {
     uint32_t step;
 };
 
+/* I/O of another thread that a wait was for, as it stands in the path. */
+struct wio_shadow {
+    uint64_t release_ns;
+    uint64_t over_ns; /* 0: none */
+    uint32_t step;
+    uint32_t from; /* stream */
+};
+
 /* A row per stream. */
 struct wio_thread_time {
     uint64_t cur_ns; /* up to here its time is accounted */
@@ -117,6 +125,7 @@ struct wio_thread_time {
     struct wio_under_way stack[WIO_NEST_MAX];
     struct wio_wait wait;
     struct wio_rest rest;
+    struct wio_shadow shadow;         /* of its last wait for I/O */
     struct wio_async_request request; /* of its own the one that ends last */
 };
 

@@ -461,6 +461,17 @@ static void mark_held(struct wio_timeline *timeline, const struct wio_path *path
     }
 }
 
+/* The wait goes on where the thread asks the one that has released it for something else at once: a
+ * thread of Python that has a lock needs the interpreter's, too. What this wait was for stands in a
+ * path that the second jump has left. */
+#define AT_ONCE_PART 16u /* of the time that was waited for */
+
+static bool goes_on(const struct wio_shadow *shadow, const struct wio_wait_release *from)
+{
+    return shadow->over_ns > 0 && shadow->from == from->stream && from->ns >= shadow->release_ns &&
+           from->ns - shadow->release_ns < shadow->over_ns / AT_ONCE_PART;
+}
+
 /* I/O of the releasing thread while this one waited, by the site that waited. Members of a
  * collective that did I/O of their own before did theirs at the same time. */
 static enum wio_status add_shadow(struct wio_timeline *timeline, uint32_t stream,
@@ -481,6 +492,12 @@ static enum wio_status add_shadow(struct wio_timeline *timeline, uint32_t stream
         .kind = WIO_STEP_SHADOW};
     uint32_t step;
 
+    struct wio_shadow *shadow = &timeline->threads[stream].shadow;
+    if (goes_on(shadow, from)) {
+        wio_time_add_path(timeline, stream, shadow->step, shadow->over_ns);
+        return WIO_OK;
+    }
+    shadow->over_ns = 0;
     over_ns = over_ns < from->io_ns ? over_ns : from->io_ns;
     if (over_ns == 0 || (wait->collective != WIO_NOTHING && own_io_ns > over_ns / 4)) {
         return WIO_OK;
@@ -489,6 +506,7 @@ static enum wio_status add_shadow(struct wio_timeline *timeline, uint32_t stream
     WIO_TRY(wio_steps_find(timeline->steps, &key, &step));
     timeline->steps->steps[step].held_ns += over_ns;
     wio_time_add_path(timeline, stream, step, over_ns);
+    *shadow = (struct wio_shadow){from->ns, over_ns, step, from->stream};
     return WIO_OK;
 }
 
