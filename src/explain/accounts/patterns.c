@@ -242,7 +242,7 @@ static void see_read(struct wio_patterns *patterns, const struct wio_event *even
     uint64_t again = wio_spans_covered(&use->read, begin, end);
     uint64_t own = wio_spans_covered(&use->written, begin, end);
 
-    if (again > 0 && again >= own - again) { /* writing them anew makes bytes unread */
+    if (again > 0 && 2 * again >= own) { /* writing them anew makes bytes unread */
         pattern->again_bytes += again;
         pattern->again_ns += event->dur_ns;
     } else if (own > 0) {
@@ -363,6 +363,23 @@ static bool is_repeated(const struct wio_event *event, enum wio_class cls,
     return is_look(cls) && (file->looks & UINT64_C(1) << (event->op & 63)) != 0;
 }
 
+static bool makes_a_file(const struct wio_event *event)
+{
+    switch ((int)event->op) {
+    case WIO_OP_tmpfile:
+    case WIO_OP_mkstemp:
+    case WIO_OP_mkostemp:
+    case WIO_OP_mkstemps:
+    case WIO_OP_mkostemps:
+        return true;
+    case WIO_OP_open:
+        return (event->arg[0] & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) ||
+               (event->arg[0] & O_TMPFILE) == O_TMPFILE;
+    default:
+        return false;
+    }
+}
+
 static void see_open(struct wio_patterns *patterns, const struct wio_event *event,
                      struct wio_file_row *file)
 {
@@ -465,6 +482,7 @@ static enum wio_status see_file(struct wio_patterns *patterns, const struct wio_
         file->meta_ns += facts->kind == WIO_IO_META ? event->dur_ns : 0;
     }
     if (cls == WIO_CLASS_OPEN) {
+        step->created += event->error == 0 && makes_a_file(event);
         see_open(patterns, event, file);
     } else if (cls == WIO_CLASS_SIZE) {
         see_size(event, file);

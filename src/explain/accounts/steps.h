@@ -105,6 +105,7 @@ struct wio_step {
     uint64_t
         data_count;    /* of the events: on files of file systems that keep data, no directories */
     uint64_t data_ns;  /* .. and of time_ns */
+    uint64_t created;  /* opens that certainly make a new file */
     uint64_t repeated; /* opens, closes and looks at a file that had one of the kind before */
     uint64_t self_ns;  /* on its thread, without what is nested */
     uint64_t held_ns;  /* of self_ns: in stretches that another thread waited for, once for each

@@ -89,6 +89,7 @@ struct wio_finding_input {
     const uint8_t *many_files; /* by process: it transfers little data of many files each */
     const uint8_t *maps;       /* by process: it has mapped files */
     const uint64_t *calls;     /* by step: of its thread at its site, of whatever files */
+    const uint32_t *lines;     /* by place: the first place in the same line (prepare_lines.h) */
     const uint8_t *alone;      /* by step: one rank transfers here, and the others wait for it */
     const float *straggling;   /* by step: part of its time beyond that of the median rank */
     /* of prepare_transfers.c, by step: */
@@ -155,6 +156,8 @@ unsigned wio_finding_class(const struct wio_finding_input *input, const struct w
 /* The class of the call that it was made in. */
 unsigned wio_finding_outer_class(const struct wio_finding_input *input,
                                  const struct wio_step *step);
+/* Made by a call of stdio, for the buffer of its stream. */
+bool wio_finding_is_of_stream(const struct wio_finding_input *input, const struct wio_step *step);
 const struct wio_site *wio_finding_site(const struct wio_finding_input *input,
                                         const struct wio_step *step);
 /* A call of MPI-IO that all ranks of a communicator make. */
@@ -201,6 +204,11 @@ struct wio_library_buffer {
 /* Of the library or language whose code made the requests of the group's lead; NULL = none. */
 const struct wio_library_buffer *wio_finding_buffer(const struct wio_finding_input *input,
                                                     const struct wio_finding_group *group);
+
+/* The change that the library of the group's lead has for what its calls cost, in the place of the
+ * kind's own; NULL: none is known. Static. */
+const char *wio_finding_library_change(const struct wio_finding_input *input,
+                                       const struct wio_finding_group *group);
 
 /* ---- the list ---- */
 

@@ -24,6 +24,14 @@ unsigned wio_finding_outer_class(const struct wio_finding_input *input, const st
     return outer >= WIO_OUTER_CHANNEL ? (unsigned)WIO_CLASS_UNKNOWN : wio_op_class(outer);
 }
 
+bool wio_finding_is_of_stream(const struct wio_finding_input *input, const struct wio_step *step)
+{
+    unsigned outer = wio_finding_outer_class(input, step);
+
+    return outer == WIO_CLASS_STDIO_READ || outer == WIO_CLASS_STDIO_WRITE ||
+           outer == WIO_CLASS_STDIO_FLUSH || outer == WIO_CLASS_STDIO_SEEK;
+}
+
 double wio_finding_part(uint64_t a, uint64_t b)
 {
     return b == 0 ? 0 : (double)a / (double)b;

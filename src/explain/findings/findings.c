@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Claims are offered to the kinds in their order, summed, and put into words. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -50,7 +51,7 @@ static uint64_t key_of(const struct sorter *sorter, uint32_t kind, const struct 
         return step->site | role << 32;
     case WIO_BY_PLACE:
     default:
-        return wio_finding_site(sorter->input, step)->place | role << 32;
+        return sorter->input->lines[wio_finding_site(sorter->input, step)->place] | role << 32;
     }
 }
 
@@ -181,6 +182,10 @@ static enum wio_status put_into_words(struct sorter *sorter, struct wio_finding_
     finding->ranks = group->ranks;
     group->ranks = (struct wio_rank_set){0};
     kind->describe(input, group, finding);
+    const char *change = kind->is_general ? NULL : wio_finding_library_change(input, group);
+    if (change != NULL) {
+        (void)snprintf(finding->change, sizeof(finding->change), "%s", change);
+    }
     return WIO_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "explain/findings/finding.h"
+#include "ops/calls.h"
 #include "ops/code_owner.h"
 
 #define MAX_FRAMES 32u
@@ -34,8 +35,9 @@ static bool is_between(struct wio_code_owner owner)
            (owner.name[0] == '\0' || strcmp(owner.name, "libc") == 0);
 }
 
-const struct wio_library_buffer *wio_finding_buffer(const struct wio_finding_input *input,
-                                                    const struct wio_finding_group *group)
+/* Name of the library or language whose code made the requests of the group's lead; NULL: none. */
+static const char *owner_of(const struct wio_finding_input *input,
+                            const struct wio_finding_group *group)
 {
     const struct wio_places *places = &input->steps->places;
     const uint32_t place = wio_finding_site(input, &input->steps->steps[group->lead])->place;
@@ -48,8 +50,28 @@ const struct wio_library_buffer *wio_finding_buffer(const struct wio_finding_inp
     for (uint32_t i = 0; i < count; i++) {
         const struct wio_code_owner owner = wio_code_owner(frames[i].module);
         if (!is_between(owner)) {
-            return buffer_of(owner.name);
+            return owner.name;
         }
     }
     return NULL;
+}
+
+const struct wio_library_buffer *wio_finding_buffer(const struct wio_finding_input *input,
+                                                    const struct wio_finding_group *group)
+{
+    const char *owner = owner_of(input, group);
+
+    return owner != NULL ? buffer_of(owner) : NULL;
+}
+
+const char *wio_finding_library_change(const struct wio_finding_input *input,
+                                       const struct wio_finding_group *group)
+{
+    const char *owner = owner_of(input, group);
+    const unsigned cls = wio_finding_class(input, &input->steps->steps[group->lead]);
+
+    /* each transaction makes, writes, flushes and removes a journal */
+    return owner != NULL && strcmp(owner, "SQLite") == 0 && cls != WIO_CLASS_READ
+               ? "many statements in one transaction (BEGIN .. COMMIT), or PRAGMA journal_mode=WAL"
+               : NULL;
 }

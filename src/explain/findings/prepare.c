@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "explain/findings/prepare_lines.h"
 #include "ops/calls.h"
 
 /* A place is done in turn where others wait for this part of it: one in so many. */
@@ -16,6 +17,7 @@ void wio_prepared_fini(struct wio_prepared *prepared)
     free(prepared->many_files);
     free(prepared->maps);
     free(prepared->calls);
+    free(prepared->lines);
     wio_prepared_ranks_fini(&prepared->ranks);
     wio_prepared_transfers_fini(&prepared->transfers);
 }
@@ -284,6 +286,8 @@ enum wio_status wio_prepare(struct wio_finding_input *input, struct wio_prepared
     input->many_files = prepared->many_files;
     input->maps = prepared->maps;
     input->calls = prepared->calls;
+    WIO_TRY(wio_prepare_lines(input, &prepared->lines));
+    input->lines = prepared->lines;
     WIO_TRY(wio_prepare_transfers(input, &prepared->transfers));
     return wio_prepare_ranks(input, &prepared->ranks);
 }

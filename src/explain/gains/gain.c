@@ -310,44 +310,26 @@ static enum wio_status predict_with_others(struct predictor *predictor,
     return WIO_OK;
 }
 
-static bool is_buffer(const struct wio_gain_change *change)
-{
-    return change->is_setting && !isnan(change->whatif.bf);
-}
-
-/* The change of a finding; false: none that can be simulated. A trace does not tell what another
- * buffer of stdio costs: there the requests that it saves are left away. */
+/* The change of a finding; false: none that can be simulated. No trace has the costs of some
+ * options: there is an assumption in their place then. */
 static bool change_of(const struct wio_finding *finding, enum wio_gain_basis basis,
-                      struct wio_gain_change *change, bool *is_assumed_out)
+                      struct wio_gain_change *change)
 {
-    bool has_options = finding->predict_options[0] != '\0';
+    bool is_assumed = basis == WIO_GAIN_TRACE && finding->is_kept_assumed;
 
-    *is_assumed_out = false;
-    if (has_options && !wio_gain_change_read(finding->predict_options, change)) {
-        return false;
-    }
-    *is_assumed_out = has_options && basis == WIO_GAIN_TRACE && is_buffer(change);
-    if (finding->is_removal && (!has_options || *is_assumed_out)) {
+    if (finding->is_removal && (is_assumed || finding->predict_options[0] == '\0')) {
         wio_gain_change_remove(finding->kept, change);
         return true;
     }
-    return has_options;
-}
-
-/* Its requests would take as long as their bytes, at least. */
-static void assume(struct wio_gain *gain)
-{
-    gain->is_assumed = !isnan(gain->gain_s);
-    gain->low_s = fmin(gain->low_s, 0);
+    return wio_gain_change_read(finding->predict_options, change);
 }
 
 static enum wio_status find_gain(struct predictor *predictor, const struct wio_finding *finding,
                                  struct wio_gain *gain, struct wio_error *err)
 {
     struct wio_gain_change change;
-    bool is_assumed;
 
-    if (!change_of(finding, predictor->basis, &change, &is_assumed)) {
+    if (!change_of(finding, predictor->basis, &change)) {
         (void)snprintf(gain->why, sizeof(gain->why), "%s",
                        finding->no_gain != NULL ? finding->no_gain : "");
         return WIO_OK;
@@ -365,12 +347,12 @@ static enum wio_status find_gain(struct predictor *predictor, const struct wio_f
         WIO_TRY(wio_fit_faults(&predictor->fit, &predictor->program, err));
     }
     WIO_TRY(predict_alone(predictor, finding, &change, gain, err));
-    gain->is_assumed |= finding->is_kept_assumed && !isnan(gain->gain_s);
+    if (finding->is_kept_assumed && gain->basis == WIO_GAIN_TRACE) {
+        gain->is_assumed = !isnan(gain->gain_s);
+        gain->low_s = fmin(gain->low_s, 0); /* their bytes may cost as much */
+    }
     if (gain->why[0] != '\0') {
         return WIO_OK;
-    }
-    if (is_assumed) {
-        assume(gain);
     }
     return predict_with_others(predictor, finding, &change, gain, err);
 }
@@ -391,13 +373,12 @@ static uint64_t count_runs(const struct wio_findings *findings, uint32_t left,
                            enum wio_gain_basis basis)
 {
     struct wio_gain_change change;
-    bool is_assumed;
     uint64_t runs = 1;
     uint64_t each = basis == WIO_GAIN_TRACE ? WIO_FIT_ATS : 1;
 
     for (uint32_t i = 0; i < findings->count; i++) {
         const struct wio_finding *finding = &findings->items[i];
-        if (is_asked(finding, &left) && change_of(finding, basis, &change, &is_assumed)) {
+        if (is_asked(finding, &left) && change_of(finding, basis, &change)) {
             runs += each;
         }
     }

@@ -138,6 +138,19 @@ static void yield(struct sim *sim, struct sim_thread *thread)
     }
 }
 
+/* Page faults are no operations: a run with fitted costs lasts up to what follows them. */
+static void see_slept(const struct sim *sim, struct sim_thread *thread,
+                      const struct wio_event *event)
+{
+    struct wio_predict_account *sum = &thread->account;
+    bool has_begun = sum->traced_begin_ns <= event->t_ns;
+
+    if (has_begun && event->gap_cpu_ns != 0) {
+        sim_op_span(sum, sim->now_ns, sim->now_ns);
+        sum->traced_end_ns = event->t_ns > sum->traced_end_ns ? event->t_ns : sum->traced_end_ns;
+    }
+}
+
 /* *go_on: the next phase can begin at once. */
 static enum wio_status perform(struct sim *sim, struct sim_thread *thread,
                                const struct wio_event *event, bool *go_on, struct wio_error *err)
@@ -160,6 +173,8 @@ static enum wio_status perform(struct sim *sim, struct sim_thread *thread,
     } else if (!sim_async_collect(thread, event)) {
         *go_on = false; /* is woken by the last request */
         return WIO_OK;
+    } else if (event->gap_slept && sim->params->fit != NULL) {
+        see_slept(sim, thread, event);
     }
     pass(sim, thread, event);
     thread->phase = SIM_AFTER;

@@ -19,6 +19,9 @@ static const char *means_of(const struct wio_finding_input *input)
     if (site->outer - WIO_OUTER_SHADOW >= WIO_EVIDENCE_COUNT) {
         return "rounds of a collective";
     }
+    if (cls == WIO_CLASS_SEM_WAIT) {
+        return "a semaphore";
+    }
     return site->outer - WIO_OUTER_SHADOW == WIO_EVIDENCE_LOCK || cls == WIO_CLASS_MUTEX ||
                    cls == WIO_CLASS_LOCK || cls == WIO_CLASS_FCNTL
                ? "a lock"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Larger requests in the place of small or random ones, where no option of `whyio predict` makes
- * them: of bytes that a call copies or an asynchronous request moves, and of reads with gaps
- * between them, which larger ones read as well. What they cost is assumed as for fitted costs
- * (predict/fit.h).
+ * them: of bytes that a call copies, an asynchronous request moves or a stream holds, and of reads
+ * with gaps between them, which larger ones read as well. What they cost is assumed as for fitted
+ * costs (predict/fit.h).
  */
 #include <math.h>
 #include <stdio.h>
@@ -73,7 +73,12 @@ bool wio_finding_larger(const struct wio_finding_input *input,
         return true;
     }
     double size = LARGE;
-    if (cls == WIO_CLASS_COPY) {
+    if (wio_finding_is_of_stream(input, &input->steps->steps[group->lead])) {
+        (void)snprintf(finding->change, sizeof(finding->change),
+                       "a buffer of 1 MiB (setvbuf with memory of its own: without, its size is "
+                       "not taken), or read and write without stdio");
+        (void)snprintf(finding->predict_options, sizeof(finding->predict_options), "--bf=1M");
+    } else if (cls == WIO_CLASS_COPY) {
         size = COPY_PART;
         (void)snprintf(finding->change, sizeof(finding->change),
                        "let each call copy 1 MiB or more");

@@ -40,6 +40,6 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
 
 const struct wio_finding_kind wio_finding_lock_calls = {.kind = "lock_ping_pong",
                                                         .is_general = false,
-                                                        .by = WIO_BY_PLACE,
+                                                        .by = WIO_BY_ROLE,
                                                         .claim = claim,
                                                         .describe = describe};

@@ -13,13 +13,38 @@ static double claim(const struct wio_finding_input *input, const struct wio_step
                : 0;
 }
 
+/* The largest map of a file in the processes of the finding; WIO_NO_STEP: none. */
+static uint32_t find_map(const struct wio_finding_input *input, const struct wio_finding *finding)
+{
+    uint32_t role = input->steps->roles[input->steps->steps[finding->step].stream];
+    uint32_t found = WIO_NO_STEP;
+
+    for (uint32_t i = 0; i < input->steps->count; i++) {
+        const struct wio_step *step = &input->steps->steps[i];
+        bool is_map = wio_finding_site(input, step)->op == WIO_OP_mmap && step->path != 0 &&
+                      input->steps->roles[step->stream] == role;
+        if (is_map && (found == WIO_NO_STEP || step->asked > input->steps->steps[found].asked)) {
+            found = i;
+        }
+    }
+    return found;
+}
+
 static void describe(const struct wio_finding_input *input, const struct wio_finding_group *group,
                      struct wio_finding *finding)
 {
-    (void)input;
+    uint32_t map = find_map(input, finding);
+
     (void)group;
     (void)snprintf(finding->title, sizeof(finding->title),
                    "standing between operations while a file is mapped: page faults");
+    if (map != WIO_NO_STEP) {
+        struct wio_finding_words words = {0};
+        finding->step = map;
+        finding->path = input->steps->steps[map].path;
+        (void)snprintf(finding->detail, sizeof(finding->detail), "%s are mapped here",
+                       wio_finding_size(&words, (double)input->steps->steps[map].asked));
+    }
     (void)snprintf(finding->change, sizeof(finding->change),
                    "read the file in large requests, or ask for its pages early (madvise)");
     (void)snprintf(finding->predict_options, sizeof(finding->predict_options), "--read-maps=1M");

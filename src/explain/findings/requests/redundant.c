@@ -44,12 +44,16 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     bool is_own = pattern->again_bytes >= pattern->others_bytes;
     struct wio_finding_words words = {0};
 
-    (void)input;
-    (void)snprintf(finding->title, sizeof(finding->title),
-                   is_own ? "%s of %s are read more than once"
-                          : "%s of %s were read by another thread before",
-                   wio_finding_size(&words, (double)(pattern->again_bytes + pattern->others_bytes)),
-                   wio_finding_size(&words, (double)group->bytes));
+    bool is_named = pattern->again_bytes + pattern->others_bytes > 0;
+
+    (void)snprintf(
+        finding->title, sizeof(finding->title),
+        !is_named ? "%s of %s of files that other processes read as well"
+        : is_own  ? "%s of %s are read more than once"
+                  : "%s of %s were read by another thread before",
+        wio_finding_size(&words, is_named ? (double)(pattern->again_bytes + pattern->others_bytes)
+                                          : (double)group->bytes),
+        wio_finding_size(&words, (double)group->bytes));
     (void)snprintf(finding->detail, sizeof(finding->detail), "%s reads of %s, %s each",
                    wio_finding_count(&words, group->count),
                    wio_finding_size(&words, wio_finding_part(group->bytes, group->count)),
@@ -58,8 +62,9 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     wio_finding_item(finding, "bytes_again", (double)pattern->again_bytes, "B");
     wio_finding_item(finding, "bytes_of_others", (double)pattern->others_bytes, "B");
     (void)snprintf(finding->change, sizeof(finding->change), "%s",
-                   is_own ? "read once and keep the data in memory"
-                          : "let one rank read and send the data to the others");
+                   is_own && is_named ? "read once and keep the data in memory"
+                   : input->ranks > 1 ? "let one rank read and send the data to the others"
+                                      : "read once and share the data in memory");
     double again = wio_finding_part(pattern->again_bytes + pattern->others_bytes, group->bytes);
     wio_finding_removes(finding, 1 - again);
 }
