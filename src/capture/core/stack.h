@@ -3,8 +3,9 @@
  * Call stacks. With record --stacks each event has its own. Else a call by the program's own code
  * has none, as its return address says whose line it is; of a call by a library the stack is taken
  * up to a few frames behind the first one of the program's own code (which may be a template of a
- * library, compiled into the program), where it is new: the first times at each call site (return address and depth of the stack), and then ever more rarely. What that may take is
- * bounded by a share of the thread's time.
+ * library, compiled into the program), where it is new: the first times at each call site (return
+ * address and depth of the stack), and then ever more rarely. What that may take is bounded by a
+ * share of the thread's time.
  *
  * A call by an interpreter, or by what it has called, has the stack up to the line of the program
  * that is interpreted, each time: such stacks are remembered by that line. New lines are outside

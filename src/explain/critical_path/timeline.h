@@ -259,6 +259,14 @@ WIO_MUST_CHECK enum wio_status wio_rest_see(struct wio_timeline *timeline,
 bool wio_rest_take(struct wio_timeline *timeline, uint32_t stream, const struct wio_edge_link *link,
                    struct wio_look *look_out);
 
+/* ---- timeline_shadow.c ---- */
+
+/* I/O of the releasing thread while this one waited, by the site that waited. Members of a
+ * collective that did I/O of their own before did theirs at the same time. */
+WIO_MUST_CHECK enum wio_status wio_shadow_add(struct wio_timeline *timeline, uint32_t stream,
+                                              const struct wio_wait *wait, uint64_t waited_ns,
+                                              uint64_t own_io_ns);
+
 /* ---- timeline_async.c ---- */
 
 /* An event of `step`, which may be an asynchronous request. */

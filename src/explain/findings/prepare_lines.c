@@ -33,20 +33,20 @@ static bool describe(const struct wio_places *places, struct wio_sources *source
     return bytes > 0 && bytes < MAX_KEY;
 }
 
-struct lines {
+struct line_table {
     struct wio_strtab names;
     struct wio_map first; /* name -> the first place with it */
     struct wio_sources *sources;
 };
 
-static void lines_fini(struct lines *lines)
+static void line_table_fini(struct line_table *lines)
 {
     wio_strtab_fini(&lines->names);
     wio_map_fini(&lines->first);
     wio_sources_destroy(lines->sources);
 }
 
-static enum wio_status find_line(struct lines *lines, const struct wio_places *places,
+static enum wio_status find_line(struct line_table *lines, const struct wio_places *places,
                                  uint32_t place, uint32_t *line_out)
 {
     char key[MAX_KEY];
@@ -74,7 +74,7 @@ static bool costs_time(const struct wio_finding_input *input, const struct wio_s
 enum wio_status wio_prepare_lines(const struct wio_finding_input *input, uint32_t **lines_out)
 {
     const struct wio_places *places = &input->steps->places;
-    WIO_CLEANUP(lines_fini) struct lines lines = {0};
+    WIO_CLEANUP(line_table_fini) struct line_table lines = {0};
     uint32_t *of = calloc((size_t)places->frames.count + 1, sizeof(*of));
 
     *lines_out = of;

@@ -92,6 +92,29 @@ static void what_select_finds_was_waited_for_there(void **state)
     run_end(&run);
 }
 
+/* It has gone on behind what select found: parts of the path add up to the run all the same. */
+static void the_other_thread_may_have_gone_on(void **state)
+{
+    (void)state;
+    struct run run =
+        run_explain_plainly(TWO "select stream=1 t=0 dur=3000" MS " res=1 at=0x20\n"
+                                "write stream=0 t=0 dur=2999" MS " fd=3 path=/a size=9 at=0x30\n"
+                                "write stream=0 t=2999" MS " dur=1000 fd=4 path=pipe:[7] size=1\n"
+                                "usleep stream=1 t=3000" MS " dur=900" MS " at=0x21\n"
+                                "fsync stream=0 t=3000" MS " dur=500" MS " fd=3 path=/a at=0x31\n"
+                                "read stream=1 t=3900" MS " dur=1000 fd=5 path=pipe:[7] size=1\n"
+                                "edge 0:1 1:2 evidence=pipe\n");
+    double sum = run.of->unexplained_s;
+
+    for (unsigned kind = 0; kind <= WIO_STEP_CPU_WAIT; kind++) {
+        sum += kind != WIO_STEP_SLEPT && kind != WIO_STEP_SHADOW
+                   ? wio_explanation_seconds(run.of, (enum wio_step_kind)kind)
+                   : 0;
+    }
+    assert_true(sum > 3.899 && sum < 3.902);
+    run_end(&run);
+}
+
 /* Between the look and the read it waited for a lock: that wait is the later one. */
 static void a_later_wait_is_not_undone(void **state)
 {
@@ -134,6 +157,7 @@ int main(void)
         cmocka_unit_test(work_between_looks_is_no_wait),
         cmocka_unit_test(a_child_of_before_is_not_waited_for),
         cmocka_unit_test(what_select_finds_was_waited_for_there),
+        cmocka_unit_test(the_other_thread_may_have_gone_on),
         cmocka_unit_test(a_later_wait_is_not_undone),
         cmocka_unit_test(work_behind_select_is_no_wait),
     };

@@ -37,7 +37,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
 
     (void)input;
     (void)snprintf(finding->title, sizeof(finding->title),
-                   group->opens > 0 ? "%s opens of the same file%s, with what goes with each"
+                   group->opens > 0 ? "%s opens of the same file%s"
                                     : "%s calls behind opens of the same file%s",
                    wio_finding_count(&words, group->opens > 0 ? group->opens : group->count),
                    group->is_several ? "s" : "");
