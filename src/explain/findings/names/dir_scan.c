@@ -10,8 +10,11 @@ static double claim(const struct wio_finding_input *input, const struct wio_step
     const struct wio_site *site = wio_finding_site(input, step);
     unsigned cls = wio_finding_class(input, step);
 
+    bool is_opened = (cls == WIO_CLASS_OPEN || cls == WIO_CLASS_CLOSE) &&
+                     wio_patterns_is_directory(input->patterns, step->path);
+
     return (cls == WIO_CLASS_READDIR || site->op == WIO_OP_opendir || site->op == WIO_OP_closedir ||
-            site->op == WIO_OP_fdopendir) &&
+            site->op == WIO_OP_fdopendir || is_opened) &&
                    wio_patterns_scans(input->patterns, step->path) >= input->thresholds->many_scans
                ? 1
                : 0;
