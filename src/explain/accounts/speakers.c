@@ -77,13 +77,16 @@ static enum wio_status classify_all(struct wio_speakers *speakers)
     return WIO_OK;
 }
 
-/* Pairs are noted once. */
 static enum wio_status note_pair(struct wio_speakers *speakers, uint32_t source, uint32_t speaker)
 {
     uint64_t pair = (uint64_t)source << 32 | speaker;
+    uint64_t *count = wio_map_get(&speakers->pairs, pair);
 
-    return wio_map_get(&speakers->pairs, pair) != NULL ? WIO_OK
-                                                       : wio_map_put(&speakers->pairs, pair, 1);
+    if (count == NULL) {
+        return wio_map_put(&speakers->pairs, pair, 1);
+    }
+    (*count)++;
+    return WIO_OK;
 }
 
 enum wio_status wio_speakers_find(struct wio_speakers *speakers, uint32_t stream, uint32_t source,

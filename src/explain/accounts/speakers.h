@@ -27,7 +27,8 @@ struct wio_speakers {
     struct wio_strtab names;  /* call site -> number */
     struct wio_map of_thread; /* thread and call site -> source with a stack */
     struct wio_map of_site;
-    struct wio_map pairs; /* source without a stack and the one that spoke for it, as one number */
+    struct wio_map pairs; /* source without a stack and the one that spoke for it, as one number ->
+                             how often */
 };
 
 void wio_speakers_fini(struct wio_speakers *speakers);

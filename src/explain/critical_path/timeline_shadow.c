@@ -56,7 +56,9 @@ enum wio_status wio_shadow_add(struct wio_timeline *timeline, uint32_t stream,
     }
     shadow->over_ns = 0;
     over_ns = over_ns < from->io_ns ? over_ns : from->io_ns;
-    if (over_ns == 0 || (wait->collective != WIO_NOTHING && own_io_ns > over_ns / 4)) {
+    /* a process that waits for its child takes no turns with it */
+    if (over_ns == 0 || from->evidence == WIO_EVIDENCE_PROCESS ||
+        (wait->collective != WIO_NOTHING && own_io_ns > over_ns / 4)) {
         return WIO_OK;
     }
     mark_held(timeline, timeline->threads[stream].path, over_ns);

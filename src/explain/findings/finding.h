@@ -89,9 +89,10 @@ struct wio_finding_input {
     const uint8_t *many_files; /* by process: it transfers little data of many files each */
     const uint8_t *maps;       /* by process: it has mapped files */
     const uint64_t *calls;     /* by step: of its thread at its site, of whatever files */
-    const uint32_t *lines;     /* by place: the first place in the same line (prepare_lines.h) */
-    const uint8_t *alone;      /* by step: one rank transfers here, and the others wait for it */
-    const float *straggling;   /* by step: part of its time beyond that of the median rank */
+    const uint8_t *polls; /* by stream: it looks for files until they are there (prepare_polls.h) */
+    const uint32_t *lines;   /* by place: the first place in the same line (prepare_lines.h) */
+    const uint8_t *alone;    /* by step: one rank transfers here, and the others wait for it */
+    const float *straggling; /* by step: part of its time beyond that of the median rank */
     /* of prepare_transfers.c, by step: */
     const uint8_t *overlaps; /* its thread computes between its transfers */
     const float *concurrent; /* part of its time with too many transfers at a time */
@@ -163,7 +164,7 @@ const struct wio_site *wio_finding_site(const struct wio_finding_input *input,
 /* A call of MPI-IO that all ranks of a communicator make. */
 bool wio_finding_is_collective_io(unsigned op);
 /* The part of the step's time in which its writes into the page cache stood for write-back; 0: none
- * did, or a single one. */
+ * did, or a single one, or too few bytes were written. */
 double wio_finding_stalled(const struct wio_finding_input *input, const struct wio_step *step);
 /* a / b, 0 where b is. */
 double wio_finding_part(uint64_t a, uint64_t b);

@@ -70,7 +70,8 @@ double wio_finding_stalled(const struct wio_finding_input *input, const struct w
     unsigned cls = wio_finding_class(input, step);
 
     return pattern != NULL && (cls == WIO_CLASS_WRITE || cls == WIO_CLASS_COPY) &&
-                   pattern->direct == 0 && pattern->stalled > 1
+                   pattern->direct == 0 && pattern->stalled > 1 &&
+                   (double)step->bytes >= input->thresholds->stalled_bytes
                ? wio_finding_part(pattern->stalled_ns, step->time_ns)
                : 0;
 }

@@ -71,7 +71,11 @@ const char *wio_finding_library_change(const struct wio_finding_input *input,
     const unsigned cls = wio_finding_class(input, &input->steps->steps[group->lead]);
 
     /* each transaction makes, writes, flushes and removes a journal */
-    return owner != NULL && strcmp(owner, "SQLite") == 0 && cls != WIO_CLASS_READ
-               ? "many statements in one transaction (BEGIN .. COMMIT), or PRAGMA journal_mode=WAL"
+    if (owner != NULL && strcmp(owner, "SQLite") == 0 && cls != WIO_CLASS_READ) {
+        return "many statements in one transaction (BEGIN .. COMMIT), or PRAGMA journal_mode=WAL";
+    }
+    bool is_small = group->pattern.small > 0 && 2 * group->pattern.small >= group->count;
+    return owner != NULL && strcmp(owner, "HDF5") == 0 && is_small
+               ? "select more of the data set at a time, in larger chunks (H5Pset_chunk, h5repack)"
                : NULL;
 }

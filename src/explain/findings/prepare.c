@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "explain/findings/prepare_lines.h"
+#include "explain/findings/prepare_polls.h"
 #include "ops/calls.h"
 
 /* A place is done in turn where others wait for this part of it: one in so many. */
@@ -18,6 +19,7 @@ void wio_prepared_fini(struct wio_prepared *prepared)
     free(prepared->maps);
     free(prepared->calls);
     free(prepared->lines);
+    free(prepared->polls);
     wio_prepared_ranks_fini(&prepared->ranks);
     wio_prepared_transfers_fini(&prepared->transfers);
 }
@@ -226,11 +228,17 @@ static enum wio_status see_many_files(const struct wio_finding_input *input,
     return status;
 }
 
+/* Rings of io_uring and devices have no pages to be read. */
+static bool is_mapped_file(const struct wio_finding_input *input, uint32_t path)
+{
+    return path == WIO_SEVERAL_FILES || (path != 0 && is_data(input, path));
+}
+
 static void see_maps(const struct wio_finding_input *input, uint8_t *maps)
 {
     for (uint32_t i = 0; i < input->steps->count; i++) {
         const struct wio_step *step = &input->steps->steps[i];
-        if (wio_finding_site(input, step)->op == WIO_OP_mmap && step->path != 0) {
+        if (wio_finding_site(input, step)->op == WIO_OP_mmap && is_mapped_file(input, step->path)) {
             maps[wio_trace_stream(input->trace, step->stream)->process] = 1;
         }
     }
@@ -288,6 +296,8 @@ enum wio_status wio_prepare(struct wio_finding_input *input, struct wio_prepared
     input->calls = prepared->calls;
     WIO_TRY(wio_prepare_lines(input, &prepared->lines));
     input->lines = prepared->lines;
+    WIO_TRY(wio_prepare_polls(input, &prepared->polls));
+    input->polls = prepared->polls;
     WIO_TRY(wio_prepare_transfers(input, &prepared->transfers));
     return wio_prepare_ranks(input, &prepared->ranks);
 }

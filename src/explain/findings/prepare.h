@@ -12,6 +12,7 @@ struct wio_prepared {
     uint8_t *in_turn;
     uint8_t *many_files;
     uint8_t *maps;
+    uint8_t *polls;
     uint32_t *lines;
     uint64_t *calls;
     struct wio_prepared_ranks ranks;

@@ -80,28 +80,58 @@ static uint16_t op_of(const struct wio_site *site)
     return is_in_call ? site->outer : site->op;
 }
 
-static enum wio_status add_ops(struct wio_gain_scope *scope, const struct wio_steps *steps,
-                               const struct wio_finding *finding)
+/* A call of stdio that fills or empties the buffer has the time of what it causes. */
+static bool is_of_stream(const struct wio_site *site)
 {
-    scope->ops = calloc((size_t)finding->step_count + 1, sizeof(uint16_t));
+    return site->outer < WIO_OUTER_CHANNEL &&
+           (wio_op_properties(site->outer) & WIO_DOES_STREAM) != 0;
+}
+
+/* Once. */
+static void add_op(struct wio_gain_scope *scope, uint16_t op)
+{
+    size_t k = 0;
+
+    while (k < scope->of.op_count && scope->ops[k] != op) {
+        k++;
+    }
+    scope->ops[k] = op;
+    scope->of.op_count += k == scope->of.op_count;
+}
+
+static enum wio_status add_ops(struct wio_gain_scope *scope, const struct wio_steps *steps,
+                               const struct wio_finding *finding, enum wio_change_kind kind)
+{
+    scope->ops = calloc(2 * (size_t)finding->step_count + 1, sizeof(uint16_t));
     if (scope->ops == NULL) {
         return WIO_ERR_NOMEM;
     }
     for (uint32_t i = 0; i < finding->step_count; i++) {
-        uint16_t op = op_of(&steps->sites[steps->steps[finding->steps[i]].site]);
-        size_t k = 0;
-        while (k < scope->of.op_count && scope->ops[k] != op) {
-            k++;
+        const struct wio_site *site = &steps->sites[steps->steps[finding->steps[i]].site];
+        add_op(scope, op_of(site));
+        if (kind == WIO_CHANGE_REMOVE && is_of_stream(site)) {
+            add_op(scope, site->outer);
         }
-        scope->ops[k] = op;
-        scope->of.op_count += k == scope->of.op_count;
     }
     scope->of.ops = scope->ops;
     return WIO_OK;
 }
 
-/* The sources of these places, and those for which one of them speaks. */
-static void mark_sources(const struct wio_steps *steps, const uint8_t *is_place, uint8_t *is_source)
+/* How often a place spoke for each source. `spoken` has room for all. */
+static void count_spoken(const struct wio_steps *steps, uint64_t *spoken)
+{
+    const struct wio_map_entry *entry;
+    size_t at = 0;
+
+    while ((entry = wio_map_each(&steps->speakers.pairs, &at)) != NULL) {
+        spoken[entry->key >> 32] += entry->value;
+    }
+}
+
+/* The sources of these places, and those for which one of them speaks most of the time: a change
+ * knows sources, and not which place spoke for an event. */
+static void mark_sources(const struct wio_steps *steps, const uint64_t *spoken,
+                         const uint8_t *is_place, uint8_t *is_source)
 {
     const struct wio_places *places = &steps->places;
     const struct wio_map_entry *entry;
@@ -115,14 +145,15 @@ static void mark_sources(const struct wio_steps *steps, const uint8_t *is_place,
     while ((entry = wio_map_each(&steps->speakers.pairs, &at)) != NULL) {
         uint32_t speaker = (uint32_t)entry->key;
         uint32_t place = speaker < places->source_capacity ? places->of_source[speaker] : 0;
-        is_source[entry->key >> 32] |= place > 0 && is_place[place - 1];
+        bool is_most = 2 * entry->value >= spoken[entry->key >> 32];
+        is_source[entry->key >> 32] |= place > 0 && is_place[place - 1] && is_most;
     }
 }
 
 /* All source ids whose place is one of the steps'. */
 static enum wio_status list_sources(struct wio_gain_scope *scope, const struct wio_steps *steps,
-                                    const struct wio_finding *finding, uint8_t *is_place,
-                                    uint8_t *is_source)
+                                    const struct wio_finding *finding, uint64_t *spoken,
+                                    uint8_t *is_place, uint8_t *is_source)
 {
     uint32_t known = wio_trace_source_count(steps->places.trace);
     uint32_t sources =
@@ -135,7 +166,8 @@ static enum wio_status list_sources(struct wio_gain_scope *scope, const struct w
     for (uint32_t i = 0; i < finding->step_count; i++) {
         is_place[steps->sites[steps->steps[finding->steps[i]].site].place] = 1;
     }
-    mark_sources(steps, is_place, is_source);
+    count_spoken(steps, spoken);
+    mark_sources(steps, spoken, is_place, is_source);
     for (uint32_t source = 0; source < sources; source++) {
         if (is_source[source]) {
             scope->sources[scope->of.source_count++] = source;
@@ -152,11 +184,13 @@ static enum wio_status add_sources(struct wio_gain_scope *scope, const struct wi
         (size_t)steps->places.source_capacity + wio_trace_source_count(steps->places.trace);
     uint8_t *is_place = calloc((size_t)steps->places.frames.count + 1, 1);
     uint8_t *is_source = calloc(sources + 1, 1);
+    uint64_t *spoken = calloc(sources + 1, sizeof(*spoken));
     enum wio_status status = WIO_ERR_NOMEM;
 
-    if (is_place != NULL && is_source != NULL) {
-        status = list_sources(scope, steps, finding, is_place, is_source);
+    if (is_place != NULL && is_source != NULL && spoken != NULL) {
+        status = list_sources(scope, steps, finding, spoken, is_place, is_source);
     }
+    free(spoken);
     free(is_place);
     free(is_source);
     return status;
@@ -204,7 +238,7 @@ enum wio_status wio_gain_scope_init(struct wio_gain_scope *scope, const struct w
     if (!restricted[kind].sites) {
         return WIO_OK;
     }
-    WIO_TRY(add_ops(scope, steps, finding));
+    WIO_TRY(add_ops(scope, steps, finding, kind));
     return add_sources(scope, steps, finding);
 }
 

@@ -60,19 +60,17 @@ static void find_library(const struct wio_trace *trace, struct wio_sources *sour
 void wio_report_place_of(const struct wio_trace *trace, struct wio_sources *sources,
                          uint32_t source, uint32_t frame, struct wio_report_place *place_out)
 {
-    const char *texts[FRAMES];
-    const char *text = "";
+    struct wio_frame frames[FRAMES];
+    struct wio_source_words words = {.text = ""};
 
     *place_out = (struct wio_report_place){.library = ""};
     if (sources == NULL) {
         return;
     }
-    if (frame == 0) {
-        text = wio_sources_text(sources, source);
-    } else if (frame < FRAMES && wio_sources_stack(sources, source, texts, frame + 1) > frame) {
-        text = texts[frame];
+    if (frame < FRAMES && wio_trace_source(trace, source, frames, FRAMES) > frame) {
+        wio_sources_words(sources, &frames[frame], &words);
     }
-    wio_report_place_text(text, place_out);
+    wio_report_place_text(words.text, place_out);
     find_library(trace, sources, source, place_out);
 }
 

@@ -31,7 +31,10 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     double each = wio_finding_part(group->bytes, group->data_opens);
 
     (void)input;
-    if (group->bytes > 0) {
+    if (group->data_opens == 0) { /* they are opened elsewhere */
+        (void)snprintf(finding->title, sizeof(finding->title), "%s calls on many small files",
+                       wio_finding_count(&words, group->data_count));
+    } else if (group->bytes > 0) {
         (void)snprintf(finding->title, sizeof(finding->title), "%s opens of files of %s each",
                        wio_finding_count(&words, group->data_opens),
                        wio_finding_size(&words, each));

@@ -34,6 +34,20 @@ static void write_ops(const struct wio_finding_input *input, const struct wio_fi
     (void)snprintf(text, size, "%s", wio_op_name(lead));
 }
 
+static const char *change_of(unsigned cls)
+{
+    switch ((int)cls) {
+    case WIO_CLASS_ATTR:
+        return "set modes, owners and times as files are made, or leave them as they are";
+    case WIO_CLASS_RENAME:
+        return "make many files and rename their directory, or write under the last name";
+    case WIO_CLASS_SIZE:
+        return "give the file its size once";
+    default:
+        return "keep files instead of making them anew, or keep them in memory (/dev/shm)";
+    }
+}
+
 static void describe(const struct wio_finding_input *input, const struct wio_finding_group *group,
                      struct wio_finding *finding)
 {
@@ -50,8 +64,8 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     wio_finding_item(finding, "calls", (double)group->count, "");
     wio_finding_item(finding, "time_per_call", wio_finding_part(group->time_ns, group->count) / 1e9,
                      "s");
-    (void)snprintf(finding->change, sizeof(finding->change),
-                   "keep files instead of making them anew, or keep them in memory (/dev/shm)");
+    (void)snprintf(finding->change, sizeof(finding->change), "%s",
+                   change_of(wio_op_class(site->op)));
     wio_finding_removes(finding, 0);
 }
 

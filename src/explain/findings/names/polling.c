@@ -7,6 +7,9 @@
 
 static double claim(const struct wio_finding_input *input, const struct wio_step *step)
 {
+    if (input->polls[step->stream] == 0) {
+        return 0;
+    }
     if (wio_finding_site(input, step)->outer == WIO_OUTER_POLL) {
         return 1;
     }

@@ -22,6 +22,7 @@ static uint32_t find_map(const struct wio_finding_input *input, const struct wio
     for (uint32_t i = 0; i < input->steps->count; i++) {
         const struct wio_step *step = &input->steps->steps[i];
         bool is_map = wio_finding_site(input, step)->op == WIO_OP_mmap && step->path != 0 &&
+                      input->maps[wio_trace_stream(input->trace, step->stream)->process] != 0 &&
                       input->steps->roles[step->stream] == role;
         if (is_map && (found == WIO_NO_STEP || step->asked > input->steps->steps[found].asked)) {
             found = i;
