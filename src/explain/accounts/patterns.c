@@ -389,7 +389,7 @@ static void see_open(struct wio_patterns *patterns, const struct wio_event *even
     if (event->error != 0) {
         return;
     }
-    file->opens += is_new_descriptor(event->op);
+    file->opens += is_new_descriptor(event->op) && (event->flags & WIO_EVENT_CAUSED) == 0;
     if (is_cut && is_new_descriptor(event->op)) {
         see_other_file(file);
     }

@@ -98,6 +98,13 @@ static enum wio_status list_step(struct wio_finding_group *group, uint32_t step)
     return WIO_OK;
 }
 
+/* A call of stdio that opens is followed by the system call that it makes. */
+static bool is_open(const struct wio_finding_input *input, const struct wio_step *step)
+{
+    return wio_finding_class(input, step) == WIO_CLASS_OPEN &&
+           wio_finding_outer_class(input, step) != WIO_CLASS_OPEN;
+}
+
 static enum wio_status add_step(struct sorter *sorter, uint32_t kind, const struct wio_step *step,
                                 double ns)
 {
@@ -122,7 +129,7 @@ static enum wio_status add_step(struct sorter *sorter, uint32_t kind, const stru
     group->data_count += step->data_count;
     group->data_ns += step->data_ns;
     group->data_opens += wio_finding_class(input, step) == WIO_CLASS_OPEN ? step->data_count : 0;
-    group->opens += wio_finding_class(input, step) == WIO_CLASS_OPEN ? step->count : 0;
+    group->opens += is_open(input, step) ? step->count : 0;
     group->is_several = group->is_several || step->path != group->path;
     if (step->cause < input->waiting->caused_capacity && step->cause == number) {
         group->others_wait_ns += input->waiting->caused_ns[step->cause];

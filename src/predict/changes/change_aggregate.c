@@ -102,7 +102,7 @@ static enum wio_status see_transfer(struct aggregating *all, const struct wio_ev
 
 static enum wio_status see_other(struct aggregating *all, const struct wio_event *event)
 {
-    switch (wio_change_ends(event)) {
+    switch (wio_change_ends(&all->giving, event)) {
     case WIO_CHANGE_ENDS_ALL:
         return end_all(all);
     case WIO_CHANGE_ENDS_FILE:

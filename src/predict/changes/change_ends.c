@@ -4,6 +4,19 @@
 #include "ops/calls.h"
 #include "schedule/sync.h"
 
+/* Has the process of the stream no other one? */
+static bool is_alone(const struct wio_trace *trace, uint32_t stream)
+{
+    uint32_t process = wio_trace_stream(trace, stream)->process;
+
+    for (uint32_t i = 0; i < wio_trace_stream_count(trace); i++) {
+        if (i != stream && wio_trace_stream(trace, i)->process == process) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool wio_change_gives(struct wio_change_giving *giving, const struct wio_change_work *work,
                       const struct wio_event *event)
 {
@@ -12,6 +25,7 @@ bool wio_change_gives(struct wio_change_giving *giving, const struct wio_change_
     if (event->stream != giving->stream) {
         giving->stream = event->stream;
         giving->act = waits->first[event->stream];
+        giving->is_alone = is_alone(work->program->trace, event->stream);
     }
     for (; giving->act < waits->first[event->stream + 1] &&
            waits->acts[giving->act].seq <= event->seq;
@@ -23,17 +37,19 @@ bool wio_change_gives(struct wio_change_giving *giving, const struct wio_change_
     return is_given;
 }
 
-static bool is_lock(const struct wio_event *event)
+/* Locks in memory of a thread that is alone in its process are habits of a library. */
+static bool is_lock(const struct wio_change_giving *giving, const struct wio_event *event)
 {
     enum wio_class cls = wio_op_class(event->op);
     return cls == WIO_CLASS_LOCK || (cls == WIO_CLASS_FCNTL && event->arg[0] >= 5) ||
-           wio_lock_step_of(event) != WIO_LOCK_NONE;
+           (!giving->is_alone && wio_lock_step_of(event) != WIO_LOCK_NONE);
 }
 
-enum wio_change_end wio_change_ends(const struct wio_event *event)
+enum wio_change_end wio_change_ends(const struct wio_change_giving *giving,
+                                    const struct wio_event *event)
 {
     enum wio_class cls = wio_op_class(event->op);
-    if (is_lock(event) || cls == WIO_CLASS_SYNC) {
+    if (is_lock(giving, event) || cls == WIO_CLASS_SYNC) {
         return WIO_CHANGE_ENDS_ALL;
     }
     bool is_of_file = cls == WIO_CLASS_CLOSE || cls == WIO_CLASS_READ || cls == WIO_CLASS_WRITE ||

@@ -152,7 +152,9 @@ static enum wio_status see_transfer(void *arg, const struct wio_event *event)
     if (bytes > 0 && wio_change_has(work->change->scope, event)) {
         return gather(gathering, event, bytes, is_write);
     }
-    return wio_change_ends(event) == WIO_CHANGE_ENDS_ALL ? end_gathered(gathering) : WIO_OK;
+    return wio_change_ends(&gathering->giving, event) == WIO_CHANGE_ENDS_ALL
+               ? end_gathered(gathering)
+               : WIO_OK;
 }
 
 static enum wio_status gather_transfers(struct merging *merging)

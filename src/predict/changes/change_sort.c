@@ -191,7 +191,7 @@ static enum wio_status see_transfer(struct sorting *sorting, const struct wio_ev
 
 static enum wio_status see_other(struct sorting *sorting, const struct wio_event *event)
 {
-    switch (wio_change_ends(event)) {
+    switch (wio_change_ends(&sorting->giving, event)) {
     case WIO_CHANGE_ENDS_ALL:
         return end_all(sorting);
     case WIO_CHANGE_ENDS_FILE:

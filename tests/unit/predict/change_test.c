@@ -119,7 +119,7 @@ static void what_ends_an_aggregate(void **state)
         {"close t=2500 dur=100 fd=3 path=/a\n", 2},
         {"close t=2500 dur=100 fd=4 path=/b\n", 1},
         {"flock t=2500 dur=100 fd=3 path=/a a0=2\n", 2},
-        {"pthread_mutex_lock t=2500 dur=0 a0=0x7000\n", 2},
+        {"pthread_mutex_lock t=2500 dur=0 a0=0x7000\n", 1}, /* of one thread alone */
         {"pread t=2500 dur=100 fd=3 path=/a off=0 size=7\n", 3},
         {"ftruncate t=2500 dur=100 fd=3 path=/a size=10 res=0\n", 2},
     };
@@ -134,6 +134,11 @@ static void what_ends_an_aggregate(void **state)
         }
     }
     predict(WRITE(1000, 0, 30) WRITE(3000, 31, 30)); /* a hole */
+    assert_int_equal(try.result.all.ops, 2);
+    predict("process 1\nstream 0 1\nstream 0 2\n" WRITE(
+        1000, 0, 30) "pthread_mutex_lock t=2500 dur=0 a0=0x7000\n" WRITE(3000, 30,
+                                                                         30) "usleep stream=1 "
+                                                                             "t=5000 dur=10\n");
     assert_int_equal(try.result.all.ops, 2);
 }
 

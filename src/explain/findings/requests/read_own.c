@@ -5,15 +5,14 @@
 #include "explain/findings/finding.h"
 #include "ops/calls.h"
 
-/* Many small reads that do not follow the writes of the same bytes at once: whatever they read,
+/* Small reads that do not follow the writes of the same bytes at once: whatever they read,
  * they are small, or at random places. */
 static bool are_small(const struct wio_finding_input *input, const struct wio_step *step)
 {
     const struct wio_step_pattern *pattern = step->pattern;
     const struct wio_thresholds *limits = input->thresholds;
 
-    return (double)input->calls[step - input->steps->steps] >= limits->many_requests &&
-           wio_finding_part(pattern->small_ns, step->time_ns) >= limits->dominant &&
+    return wio_finding_part(pattern->small_ns, step->time_ns) >= limits->dominant &&
            wio_finding_part(pattern->own_turns, step->count) < limits->dominant;
 }
 
