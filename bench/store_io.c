@@ -200,8 +200,8 @@ static enum wio_status space(struct wio_io *io, struct wio_io_space *space_out,
     if (fstatvfs(of(io)->dir, &st) != 0) {
         return failed("space", err);
     }
-    *space_out = (struct wio_io_space){(uint64_t)st.f_blocks * st.f_frsize,
-                                       (uint64_t)st.f_bavail * st.f_frsize};
+    *space_out = (struct wio_io_space){.total_bytes = (uint64_t)st.f_blocks * st.f_frsize,
+                                       .free_bytes = (uint64_t)st.f_bavail * st.f_frsize};
     return WIO_OK;
 }
 

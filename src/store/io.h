@@ -91,6 +91,7 @@ struct wio_io_work {
 struct wio_io_space {
     uint64_t total_bytes;
     uint64_t free_bytes;
+    uint64_t file_bytes_max; /* the longest file that the file system takes; 0: no bound is known */
 };
 
 /* A name of `list`; false ends the listing. */

@@ -528,7 +528,8 @@ static enum wio_status space(struct wio_io *io, struct wio_io_space *space_out,
     uint64_t total = node->sim->options.disk_bytes;
     uint64_t used = node->disk.used_bytes;
     (void)err;
-    *space_out = (struct wio_io_space){total, used < total ? total - used : 0};
+    *space_out =
+        (struct wio_io_space){.total_bytes = total, .free_bytes = used < total ? total - used : 0};
     return WIO_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -118,6 +119,38 @@ static enum wio_status dir_sync(struct wio_io *io, const char *name, struct wio_
                                      : wio_error_sys(err, name, "cannot flush the directory");
 }
 
+/* A file in `dir` that no name leads to. -1 and errno. */
+static int open_nameless(int dir)
+{
+    static const char name[] = ".file-size-probe";
+    int fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0 &&
+        (fd = openat(dir, name, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600)) >= 0) {
+        (void)unlinkat(dir, name, 0);
+    }
+    return fd;
+}
+
+/* No call tells the longest file of a file system: it is found by trying. Nothing is allocated, and
+ * a bound of the process (RLIMIT_FSIZE), past which a signal would come, is not passed. */
+static uint64_t find_file_bytes_max(int dir)
+{
+    struct rlimit limit;
+    uint64_t fits = 0;
+    uint64_t too_long = INT64_MAX;
+    WIO_CLEANUP(wio_fd_cleanup) int fd = open_nameless(dir);
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < too_long) {
+        too_long = limit.rlim_cur + 1;
+    }
+    while (fd >= 0 && too_long - fits > 1) {
+        const uint64_t tried = fits + (too_long - fits) / 2;
+        const bool is_taken = ftruncate(fd, (off_t)tried) == 0;
+        fits = is_taken ? tried : fits;
+        too_long = is_taken ? too_long : tried;
+    }
+    return fits > 0 ? fits : INT64_MAX; /* nothing was learnt */
+}
+
 static enum wio_status space(struct wio_io *io, struct wio_io_space *space_out,
                              struct wio_error *err)
 {
@@ -126,8 +159,12 @@ static enum wio_status space(struct wio_io *io, struct wio_io_space *space_out,
     if (fstatvfs(wio_net_of(io)->dir, &is) != 0) {
         return wio_error_sys(err, NULL, "cannot ask for the space of the file system");
     }
+    if (wio_net_of(io)->file_bytes_max == 0) {
+        wio_net_of(io)->file_bytes_max = find_file_bytes_max(wio_net_of(io)->dir);
+    }
     *space_out = (struct wio_io_space){.total_bytes = (uint64_t)is.f_blocks * is.f_frsize,
-                                       .free_bytes = (uint64_t)is.f_bavail * is.f_frsize};
+                                       .free_bytes = (uint64_t)is.f_bavail * is.f_frsize,
+                                       .file_bytes_max = wio_net_of(io)->file_bytes_max};
     return WIO_OK;
 }
 

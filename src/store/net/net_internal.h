@@ -33,7 +33,8 @@ struct wio_net {
     struct wio_io_ops ops;
     uv_loop_t loop;
     bool has_loop;
-    int dir; /* -1: none */
+    int dir;                 /* -1: none */
+    uint64_t file_bytes_max; /* of the file system of `dir`; 0: not asked yet */
     uv_async_t async;
     uv_idle_t idle;
     struct wio_io_conn *failed; /* to be told `closed` by idle */

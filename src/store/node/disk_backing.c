@@ -28,8 +28,10 @@ struct disk_backing {
     struct wio_redo_change *changes; /* of the record that is being made */
     uint32_t changes_room;
     uint64_t lsn;
-    bool is_kicked; /* the timer is set */
+    bool is_kicked;  /* the timer is set */
+    bool is_failing; /* `failed` is told with the next kick .. */
     bool has_failed;
+    struct wio_error why; /* .. of this */
 };
 
 static struct disk_backing *of(struct wio_backing *backing)
@@ -58,6 +60,10 @@ static void kick(void *context)
     struct disk_backing *disk = context;
     struct wio_error err = WIO_ERROR_INIT;
     disk->is_kicked = false;
+    if (disk->is_failing) {
+        failed(disk, &disk->why);
+        return;
+    }
     (void)!wio_stable_kick(disk->stable, &err); /* a failure is told by `failed` */
 }
 
@@ -67,6 +73,17 @@ static void kick_soon(struct disk_backing *disk)
     if (!disk->is_kicked) {
         disk->is_kicked = true;
         disk->config.stable.io->ops->timer_set(disk->timer, 0);
+    }
+}
+
+/* Segments and memory differ from now on. The server, which called, is not to be ended within its
+ * call. */
+static void fail_soon(struct disk_backing *disk, const struct wio_error *why)
+{
+    if (!disk->is_failing) {
+        disk->is_failing = true;
+        disk->why = *why;
+        kick_soon(disk);
     }
 }
 
@@ -233,8 +250,9 @@ static enum wio_status reserve(struct wio_backing *backing, const struct wio_upd
                                uint64_t *reserved_out, struct wio_error *err)
 {
     const struct wio_segment_id id = {update->file, update->segment};
-    return wio_storage_reserve(storage_of(of(backing)), id, update->offset, update->size,
-                               reserved_out, err);
+    const bool is_cut = update->kind == WIO_UPDATE_TRUNCATE;
+    return wio_storage_reserve(storage_of(of(backing)), id, is_cut ? update->size : update->offset,
+                               is_cut ? 0 : update->size, reserved_out, err);
 }
 
 static void release(struct wio_backing *backing, uint64_t reserved)
@@ -267,18 +285,30 @@ static enum wio_status note_cuts(struct disk_backing *disk, const struct wio_upd
     return wio_stable_note(disk->stable, disk->changes, cuts, noted, disk, err);
 }
 
+static enum wio_status perform(struct disk_backing *disk, const struct wio_update *updates,
+                               uint32_t count, struct wio_error *err)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        WIO_TRY(disk_update_perform(storage_of(disk), &updates[i], err));
+    }
+    return note_cuts(disk, updates, count, err);
+}
+
 /* What the log had, it has performed itself. */
 static enum wio_status apply(struct wio_backing *backing, const struct wio_update *updates,
                              uint32_t count, bool is_logged, struct wio_error *err)
 {
     struct disk_backing *disk = of(backing);
+    struct wio_error own = WIO_ERROR_INIT;
     if (is_logged) {
         return WIO_OK;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        WIO_TRY(disk_update_perform(storage_of(disk), &updates[i], err));
+    enum wio_status status = perform(disk, updates, count, &own);
+    if (status != WIO_OK) {
+        fail_soon(disk, &own);
+        return wio_error_pass(err, &own);
     }
-    return note_cuts(disk, updates, count, err);
+    return WIO_OK;
 }
 
 static enum wio_status space(struct wio_backing *backing, struct wio_backing_space *space_out,

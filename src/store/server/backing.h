@@ -70,7 +70,8 @@ struct wio_backing_ops {
                             struct wio_error *err);
     enum wio_status (*size)(struct wio_backing *backing, uint64_t file, uint32_t segment,
                             uint64_t *bytes_out, struct wio_error *err);
-    /* Room for a WRITE, so that `apply` does not fail for want of it; sys_errno ENOSPC or EFBIG.
+    /* Room for a WRITE or TRUNCATE, so that `apply` does not fail for want of it or because the
+     * file system takes no file of that length; sys_errno ENOSPC or EFBIG.
      * *reserved_out goes back by `release` when the update was applied or dropped. */
     enum wio_status (*reserve)(struct wio_backing *backing, const struct wio_update *update,
                                uint64_t *reserved_out, struct wio_error *err);

@@ -122,7 +122,7 @@ static enum wio_store_result add_update(struct wio_server *server, struct server
     struct server_updates *updates = &call->txn->updates;
     struct wio_error err = WIO_ERROR_INIT;
     uint64_t reserved = 0;
-    if (update->kind == WIO_UPDATE_WRITE) {
+    if (update->kind == WIO_UPDATE_WRITE || update->kind == WIO_UPDATE_TRUNCATE) {
         enum wio_status status = backing->ops->reserve(backing, update, &reserved, &err);
         if (status != WIO_OK) {
             return server_result_of(status, &err);

@@ -15,6 +15,7 @@ struct wio_storage {
     struct wio_io *io;
     struct open_files files;
     struct capacity capacity;
+    uint64_t segment_bytes_max; /* R-DATA-3 */
     /* the flush that runs */
     wio_io_done *done; /* NULL: none */
     void *context;
@@ -110,6 +111,16 @@ static void storage_cleanup(struct wio_storage **storage)
     wio_storage_close(*storage);
 }
 
+/* A segment is one file, so what the file system takes bounds it, too. */
+static enum wio_status find_segment_bytes_max(struct wio_storage *storage, struct wio_error *err)
+{
+    struct wio_io_space space = {0};
+    WIO_TRY(storage->io->ops->space(storage->io, &space, err));
+    const bool is_less = space.file_bytes_max != 0 && space.file_bytes_max < WIO_STORAGE_OFFSET_MAX;
+    storage->segment_bytes_max = is_less ? space.file_bytes_max : WIO_STORAGE_OFFSET_MAX;
+    return WIO_OK;
+}
+
 enum wio_status wio_storage_open(const struct wio_storage_config *config,
                                  struct wio_storage **storage_out, struct wio_error *err)
 {
@@ -126,6 +137,7 @@ enum wio_status wio_storage_open(const struct wio_storage_config *config,
                         config->open_files == 0 ? OPEN_FILES : config->open_files) != WIO_OK) {
         return no_memory(err);
     }
+    WIO_TRY(find_segment_bytes_max(storage, err));
     WIO_TRY(add_up(storage, err));
     WIO_TRY(capacity_check_promise(&storage->capacity, err));
     *storage_out = storage;
@@ -159,16 +171,16 @@ enum wio_status wio_storage_size(struct wio_storage *storage, struct wio_segment
 
 /* ---- capacity ---- */
 
-static enum wio_status check_range(struct wio_segment_id id, uint64_t offset, uint64_t bytes,
-                                   struct wio_error *err)
+static enum wio_status check_range(const struct wio_storage *storage, struct wio_segment_id id,
+                                   uint64_t offset, uint64_t bytes, struct wio_error *err)
 {
-    if (id.segment < SEGMENT_LIMIT && bytes <= WIO_STORAGE_OFFSET_MAX &&
-        offset <= WIO_STORAGE_OFFSET_MAX - bytes) {
+    const uint64_t max = storage->segment_bytes_max;
+    if (id.segment < SEGMENT_LIMIT && bytes <= max && offset <= max - bytes) {
         return WIO_OK;
     }
     errno = EFBIG;
-    return wio_error_sys(err, "data", "expected a range of segment 0 to %d below byte 2^62",
-                         SEGMENT_LIMIT - 1);
+    return wio_error_sys(err, "data", "expected a range of segment 0 to %d of at most %llu bytes",
+                         SEGMENT_LIMIT - 1, (unsigned long long)max);
 }
 
 /* No hole in a file of that size, and no block behind it, is written to below `end`. */
@@ -202,7 +214,7 @@ enum wio_status wio_storage_reserve(struct wio_storage *storage, struct wio_segm
 {
     uint64_t need = 0;
     *reserved_out = 0;
-    WIO_TRY(check_range(id, offset, bytes, err));
+    WIO_TRY(check_range(storage, id, offset, bytes, err));
     WIO_TRY(blocks_needed(storage, id, offset, bytes, &need, err));
     if (need > 0) {
         WIO_TRY(capacity_reserve(&storage->capacity, need, err));
@@ -252,7 +264,7 @@ enum wio_status wio_storage_write(struct wio_storage *storage, struct wio_segmen
     struct open_file *file = NULL;
     struct wio_io_bytes part = {data, size};
     uint64_t before = 0;
-    WIO_TRY(check_range(id, offset, size, err));
+    WIO_TRY(check_range(storage, id, offset, size, err));
     WIO_TRY(open_files_get(&storage->files, id, true, &file, err));
     WIO_TRY(open_files_size(&storage->files, file, &before, err));
     file->is_dirty = true;
@@ -267,7 +279,7 @@ enum wio_status wio_storage_truncate(struct wio_storage *storage, struct wio_seg
                                      uint64_t bytes, struct wio_error *err)
 {
     struct open_file *file = NULL;
-    WIO_TRY(check_range(id, bytes, 0, err));
+    WIO_TRY(check_range(storage, id, bytes, 0, err));
     WIO_TRY(open_files_get(&storage->files, id, bytes > 0, &file, err));
     if (file == NULL) {
         return WIO_OK; /* empty already */

@@ -21,7 +21,7 @@
 
 /* Blocks in which capacity is counted and images are taken. */
 #define WIO_STORAGE_BLOCK 4096u
-/* A segment ends before this offset (EFBIG). */
+/* A segment ends before this offset (EFBIG), and where the file system's longest file does. */
 #define WIO_STORAGE_OFFSET_MAX (UINT64_C(1) << 62)
 
 struct wio_storage_config {
@@ -63,8 +63,8 @@ WIO_MUST_CHECK enum wio_status wio_storage_size(struct wio_storage *storage,
                                                 struct wio_segment_id id, uint64_t *bytes_out,
                                                 struct wio_error *err);
 
-/* Room for a write of `bytes` at `offset`. *reserved_out goes back by wio_storage_release when the
- * write has been performed or dropped. sys_errno: ENOSPC, EFBIG. */
+/* Room for a write of `bytes` at `offset`; 0: for a truncation to `offset`. *reserved_out goes back
+ * by wio_storage_release when the write has been performed or dropped. sys_errno: ENOSPC, EFBIG. */
 WIO_MUST_CHECK enum wio_status wio_storage_reserve(struct wio_storage *storage,
                                                    struct wio_segment_id id, uint64_t offset,
                                                    uint64_t bytes, uint64_t *reserved_out,

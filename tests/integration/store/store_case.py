@@ -30,13 +30,15 @@ class Served:
 
 
 class Serving:
-    """whyio serve below a directory; `end` asks it to end."""
+    """whyio serve below a directory; `end` asks it to end. `file_bytes`: the longest file that it may have."""
 
-    def __init__(self, root, targets):
+    def __init__(self, root, targets, file_bytes=None):
         os.makedirs(root, exist_ok=True)
         self.root = os.path.join(root, "store")
         self.address = "unix:" + os.path.join(root, "socket")
-        self.process = subprocess.Popen([WHYIO, "serve", self.address, f"--root={self.root}", f"--targets={targets}"],
+        bound = [] if file_bytes is None else ["prlimit", f"--fsize={file_bytes}"]
+        self.process = subprocess.Popen([*bound, WHYIO, "serve", self.address, f"--root={self.root}",
+                                         f"--targets={targets}"],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         # what it prints, it prints when it listens
         while not self.process.stdout.readline().startswith("address"):

@@ -152,6 +152,30 @@ class Full(StoreCase):
         self.assertTrue(filecmp.cmp(self.path("small"), self.path("back"), shallow=False))
 
 
+class Bounded(StoreCase):
+    """whyio serve where no file may be longer than 1 GiB, as file systems have longest files, too."""
+    targets = 2
+
+    def serve(self):
+        return Serving(self.path("served"), self.targets, file_bytes=1 << 30)
+
+    def test_what_no_file_can_hold_is_refused_and_harms_nothing(self):
+        self.write("small", b"x" * 1000)
+        self.whyio("store", "put", "small", "/small")
+        for size in ("100T", str((1 << 62) - 1)):
+            value = self.json("store", "truncate", size, "/small", status=1)
+            self.assertIn("more than a file", value["failures"][0]["message"])
+        self.whyio("store", "truncate", "2G", "/small")  # 1 GiB at each target
+        self.whyio("store", "truncate", "1000", "/small")
+        self.whyio("store", "get", "/small", "back")
+        self.assertEqual(self.read("back"), b"x" * 1000)
+        self.whyio("store", "df")
+        self.assertEqual(self.served.end(), 0)
+        self.served = self.serve()
+        self.whyio("store", "get", "/small", "again")
+        self.assertEqual(self.read("again"), b"x" * 1000)
+
+
 class Real(StoreCase):
     """whyio serve, with its log and segment files."""
 

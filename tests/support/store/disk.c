@@ -69,6 +69,7 @@ struct disk {
     bool is_held;
     bool is_stopped;
     uint64_t limit;
+    uint64_t file_limit;
     struct disk_fault fault;
     uint64_t calls;
     uint64_t flush_count;
@@ -441,7 +442,8 @@ static enum wio_status space(struct wio_io *io, struct wio_io_space *space_out,
     const struct disk *disk = disk_of(io);
     uint64_t total = disk->limit != 0 ? disk->limit : UINT64_C(1) << 40;
     (void)err;
-    *space_out = (struct wio_io_space){total, total > used(disk) ? total - used(disk) : 0};
+    *space_out =
+        (struct wio_io_space){total, total > used(disk) ? total - used(disk) : 0, disk->file_limit};
     return WIO_OK;
 }
 
@@ -595,6 +597,11 @@ void disk_hold_flushes(struct disk *disk, bool is_held)
 void disk_limit(struct disk *disk, uint64_t bytes)
 {
     disk->limit = bytes;
+}
+
+void disk_limit_file(struct disk *disk, uint64_t bytes)
+{
+    disk->file_limit = bytes;
 }
 
 void disk_set_fault(struct disk *disk, struct disk_fault fault)

@@ -54,6 +54,8 @@ bool disk_turn(struct disk *disk);
 void disk_hold_flushes(struct disk *disk, bool is_held);
 /* So many bytes of blocks can be written. */
 void disk_limit(struct disk *disk, uint64_t bytes);
+/* Of the longest file; 0: none is told. */
+void disk_limit_file(struct disk *disk, uint64_t bytes);
 void disk_set_fault(struct disk *disk, struct disk_fault fault);
 /* Writes, flushes and allocations until now. */
 uint64_t disk_calls(const struct disk *disk);

@@ -79,12 +79,13 @@ static enum wio_status do_reserve(struct wio_backing *backing, const struct wio_
                                   uint64_t *reserved_out, struct wio_error *err)
 {
     struct memory_backing *memory = memory_of(backing);
-    if (memory->capacity > 0 && used(memory) + memory->reserved + update->size > memory->capacity) {
+    uint64_t bytes = update->kind == WIO_UPDATE_WRITE ? update->size : 0;
+    if (memory->capacity > 0 && used(memory) + memory->reserved + bytes > memory->capacity) {
         errno = ENOSPC;
         return wio_error_sys(err, NULL, "cannot reserve");
     }
-    memory->reserved += update->size;
-    *reserved_out = update->size;
+    memory->reserved += bytes;
+    *reserved_out = bytes;
     return WIO_OK;
 }
 

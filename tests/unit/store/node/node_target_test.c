@@ -316,6 +316,27 @@ static void what_a_failed_flush_left_is_not_believed(void **state)
     }
 }
 
+/* A segment that cannot be written ends the target, as the log does: it does not go on as one that
+ * answers each request with an error. */
+static void a_segment_that_cannot_be_written_ends_the_target(void **state)
+{
+    struct node_scene scene;
+    (void)state;
+    begin(&scene, WIO_LOG_OWN);
+    assert_int_equal(put(&scene, 0, "before", WIO_STORE_FLAG_STABLE), WIO_STORE_OK);
+    wio_sim_options(scene.sim)->write_fails = 1000000;
+    struct wio_store_request write = single(&scene, WIO_STORE_WRITE, 0);
+    write.data = (const uint8_t *)"behind";
+    write.data_size = 6;
+    assert_true(wio_targets_send(scene.client, 0, &write));
+    run(&scene, SECOND_NS / 10);
+    assert_int_equal(scene.failures, 1);
+    wio_sim_options(scene.sim)->write_fails = 0;
+    die(&scene, KILL);
+    assert_content(&scene, "before");
+    end(&scene);
+}
+
 /* All that was answered is durable when the target has stopped, volatile or not. */
 static void a_stop_loses_nothing(void **state)
 {
@@ -397,6 +418,7 @@ int main(void)
         cmocka_unit_test(what_was_cut_off_stays_away),
         cmocka_unit_test(a_commit_is_known_behind_a_checkpoint),
         cmocka_unit_test(what_a_failed_flush_left_is_not_believed),
+        cmocka_unit_test(a_segment_that_cannot_be_written_ends_the_target),
         cmocka_unit_test(a_stop_loses_nothing),
         cmocka_unit_test(a_full_store_refuses),
         cmocka_unit_test(a_full_device_refuses),

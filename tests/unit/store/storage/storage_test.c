@@ -192,6 +192,25 @@ static void refuses_ranges_that_no_file_has(void **state)
     end(&place);
 }
 
+/* R-DATA-3: the file system has a longest file: what is behind it is refused, not tried. */
+static void a_segment_is_no_longer_than_a_file_can_be(void **state)
+{
+    struct place place = begin(0);
+    uint64_t reserved = 0;
+    struct wio_error err = WIO_ERROR_INIT;
+    (void)state;
+    disk_limit_file(place.disk, 1 << 20);
+    assert_ok(try_open(&place, 0, 0, &err), &err);
+    assert_ok(reserve(&place, (1 << 20) - 100, 100, &reserved, &err), &err);
+    wio_storage_release(place.storage, reserved);
+    assert_ok(reserve(&place, 1 << 20, 0, &reserved, &err), &err); /* a truncation */
+    assert_status(reserve(&place, (1 << 20) - 100, 101, &reserved, &err), WIO_ERR_IO, &err);
+    assert_int_equal(err.sys_errno, EFBIG);
+    assert_status(reserve(&place, (1 << 20) + 1, 0, &reserved, &err), WIO_ERR_IO, &err);
+    assert_int_equal(err.sys_errno, EFBIG);
+    end(&place);
+}
+
 static void adds_up_what_is_there(void **state)
 {
     struct place place = begin(0);
@@ -360,6 +379,7 @@ int main(void)
         cmocka_unit_test(what_was_reserved_can_be_written),
         cmocka_unit_test(the_device_is_not_filled),
         cmocka_unit_test(refuses_ranges_that_no_file_has),
+        cmocka_unit_test(a_segment_is_no_longer_than_a_file_can_be),
         cmocka_unit_test(adds_up_what_is_there),
         cmocka_unit_test(few_open_files_serve_many),
         cmocka_unit_test(a_flush_makes_all_durable),
