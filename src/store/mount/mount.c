@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "store/mount/guard.h"
 #include "store/mount/mount_internal.h"
 #include "store/mount/watch.h"
 
@@ -70,14 +71,8 @@ static enum wio_status serve(const struct wio_mount_config *config, struct fuse 
 static enum wio_status mount_and_serve(const struct wio_mount_config *config, struct mount *mount,
                                        struct wio_error *err)
 {
-    char *words[] = {"whyio-mount",
-                     "-o",
-                     "fsname=whyio,subtype=whyio,default_permissions",
-                     "-o",
-                     "auto_unmount",
-                     "-o",
-                     "allow_other",
-                     NULL};
+    char *words[] = {"whyio-mount", "-o",          "fsname=whyio,subtype=whyio,default_permissions",
+                     "-o",          "allow_other", NULL};
     const int count = (int)WIO_ARRAY_SIZE(words) - (config->is_for_all ? 1 : 3);
     struct fuse_args args = FUSE_ARGS_INIT(count, words);
     struct fuse *fuse = fuse_new(&args, &mount_operations, sizeof(mount_operations), mount);
@@ -106,20 +101,28 @@ static enum wio_status mount_with_jobs(const struct wio_mount_config *config, st
     return status;
 }
 
-enum wio_status wio_mount(const struct wio_mount_config *config, struct wio_error *err)
+/* One that a killed mount left is freed first. */
+static enum wio_status check_point(const struct wio_mount_config *config, struct wio_error *err)
 {
-    struct stat stat_of;
-    struct wio_store_params connect = config->connect;
-    if (stat(config->point, &stat_of) != 0) {
+    struct stat status;
+    (void)mount_guard_free(config->point);
+    if (stat(config->point, &status) != 0) {
         return refuse(config, err, errno, "no mount point");
     }
-    if (!S_ISDIR(stat_of.st_mode)) {
+    if (!S_ISDIR(status.st_mode)) {
         return refuse(config, err, ENOTDIR, "no mount point: expected a directory");
     }
     if (config->is_for_all && geteuid() != 0) {
         return wio_error_set(err, WIO_ERR_USAGE, config->point, WIO_ERROR_NO_OFFSET,
                              "only user 0 can mount for all users");
     }
+    return WIO_OK;
+}
+
+static enum wio_status connect_and_mount(const struct wio_mount_config *config,
+                                         struct wio_error *err)
+{
+    struct wio_store_params connect = config->connect;
     struct mount *mount = calloc(1, sizeof(*mount));
     if (mount == NULL) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
@@ -134,5 +137,15 @@ enum wio_status wio_mount(const struct wio_mount_config *config, struct wio_erro
     mount_locks_fini(&mount->locks);
     (void)pthread_mutex_destroy(&mount->files.lock);
     free(mount);
+    return status;
+}
+
+enum wio_status wio_mount(const struct wio_mount_config *config, struct wio_error *err)
+{
+    struct mount_guard guard;
+    WIO_TRY(check_point(config, err));
+    WIO_TRY(mount_guard_begin(&guard, config->point, err));
+    enum wio_status status = connect_and_mount(config, err);
+    mount_guard_end(&guard);
     return status;
 }

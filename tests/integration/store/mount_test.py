@@ -58,7 +58,7 @@ class Mount(unittest.TestCase):
     def begin(self, point=None, *options):
         point = point or self.point
         process = subprocess.Popen([WHYIO, "mount", *options, self.server.address, point], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         line = process.stdout.readline()
         if line != f"mounted  {point}\n":
             said = process.communicate(timeout=WAIT)[1]
@@ -274,6 +274,48 @@ class Mount(unittest.TestCase):
             self.assertEqual(file.read(), b"kept")
         self.assertEqual(self.end(self.mount, signal.SIGINT), (0, ""))
         self.assertFalse(is_mounted(self.point))
+
+    def test_a_mount_that_is_killed_with_its_files_open_leaves_nothing(self):
+        file = os.open(self.path("f"), os.O_WRONLY | os.O_CREAT, 0o644)
+        os.write(file, b"kept")
+        os.killpg(self.mount.pid, signal.SIGKILL)  # all that the mount's process group has
+        self.mount.communicate(timeout=WAIT)
+        self.assertTrue(wait_unmounted(self.point))
+        self.refused(errno.ENOTCONN, os.write, file, b"more")
+        self.refused(errno.ENOTCONN, os.close, file)
+        self.assertEqual(os.listdir(self.point), [])
+
+    def test_a_mount_point_that_was_left_behind_is_used_again(self):
+        children = f"/proc/{self.mount.pid}/task/{self.mount.pid}/children"
+        with open(children, encoding="ascii") as list_of:
+            guards = [int(word) for word in list_of.read().split()]
+        self.assertEqual(len(guards), 1)
+        for process in (*guards, self.mount.pid):
+            os.kill(process, signal.SIGKILL)
+        self.mount.communicate(timeout=WAIT)
+        self.refused(errno.ENOTCONN, os.listdir, self.point)
+        self.mount = self.begin()
+        self.assertEqual(os.listdir(self.point), [])
+
+    def test_an_ordinary_user(self):
+        """The ends of a mount again, as another user than 0: fusermount3 treats both differently."""
+        if os.geteuid() != 0:
+            self.skipTest("this is an ordinary user")
+        script = ("mknod -m 666 \"$1\" c 10 229 && mount --bind \"$1\" /dev/fuse || exit 77\n"
+                  "shift; exec setpriv --reuid=nobody --regid=nogroup --clear-groups \"$@\"")
+        inside = ["unshare", "-m", "sh", "-c", script, "sh", os.path.join(self.work, "fuse")]
+        ends = ["Mount." + name for name in dir(self) if name.startswith("test_a_mount_") or name.startswith("test_a_killed")]
+        program = os.path.abspath(WHYIO)
+        tried = subprocess.run([*inside, "test", "-x", program], check=False, timeout=WAIT, stderr=subprocess.PIPE)
+        if tried.returncode != 0:
+            self.skipTest(f"no other user, or no namespace: {tried.stderr}")
+        os.remove(os.path.join(self.work, "fuse"))
+        done = subprocess.run([*inside, "python3", "-B", os.path.abspath(__file__), *ends], check=False, timeout=4 * WAIT,
+                              cwd="/", text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env={"WHYIO": program, "WHYIO_SOURCE": os.path.abspath(os.environ["WHYIO_SOURCE"]),
+                                   "PATH": "/usr/bin:/bin:/usr/sbin:/sbin"})
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, "Ran [3-9] tests")
 
     def test_the_store_is_gone(self):
         self.server.process.kill()
