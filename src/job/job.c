@@ -19,11 +19,6 @@ static bool accept(const char *text, size_t bytes, char *job_out, size_t size)
     if (text == NULL || bytes == 0 || bytes >= size) {
         return false;
     }
-    for (size_t i = 0; i < bytes; i++) {
-        if ((unsigned char)text[i] <= ' ' || text[i] == 0x7f) {
-            return false;
-        }
-    }
     memcpy(job_out, text, bytes);
     job_out[bytes] = '\0';
     return true;

@@ -24,7 +24,7 @@ struct wio_job_source {
 };
 
 /* Writes the id, ended by NUL; false and "" where there is none or it does not fit in `size`
- * (at least 1). Ids with bytes below blank are not ids. */
+ * (at least 1). An id may have any bytes. */
 bool wio_job_resolve(const struct wio_job_source *source, char *job_out, size_t size);
 
 /* The id in one control group path, "/system.slice/slurmstepd.scope/job_42/step_0": its begin, and

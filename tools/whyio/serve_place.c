@@ -15,7 +15,8 @@
 
 enum { CGROUP_MAX = 64 << 10, KEY_MAX = 256 };
 
-/* The job's id without slashes, since it is part of a file's name. */
+/* The job's id, which is part of a file's name and of a line: '_' for a slash, a blank, and what no
+ * terminal shows. */
 static bool find_job(char name[SERVE_JOB_BYTES])
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob cgroup = {0};
@@ -26,8 +27,8 @@ static bool find_job(char name[SERVE_JOB_BYTES])
                                           .variable = wio_env_get(WIO_ENV_JOB_ENV),
                                           .fixed = wio_env_get(WIO_ENV_JOB)};
     bool is_found = wio_job_resolve(&source, name, SERVE_JOB_BYTES);
-    for (char *at = strchr(name, '/'); at != NULL; at = strchr(at, '/')) {
-        *at = '_';
+    for (char *at = name; *at != '\0'; at++) {
+        *at = *at == '/' || (unsigned char)*at <= ' ' || *at == 0x7f ? '_' : *at;
     }
     return is_found;
 }

@@ -192,6 +192,11 @@ class Jobs(unittest.TestCase):
         subprocess.run([WHYIO, "store", "put", "-q", f"--server={self.server.address}", source, "/f"], check=True,
                        env={**own, "SLURM_JOB_ID": "library"}, stdout=subprocess.DEVNULL)
         self.assertEqual(self.written(), {"library": (777, 777, 1)})
+        names = ["a b", "- x", "{a: b}", "tab\there", "line\nend", "n" * 4096]
+        for name in names:
+            subprocess.run([WHYIO, "store", "put", "-q", f"--server={self.server.address}", source, "/f"], check=True,
+                           env={**own, "SLURM_JOB_ID": name}, stdout=subprocess.DEVNULL)
+        self.assertEqual(self.written(), {name: (777, 777, 1) for name in ("library", *names)})
 
 
 class Recycled(unittest.TestCase):

@@ -25,6 +25,17 @@ static void takes_variables_in_order(void **state)
     assert_string_equal(resolve(&(struct wio_job_source){.environ = NULL}), "");
 }
 
+/* docs/JOBS.md: any bytes but NUL, as the resolver of other processes has it. */
+static void an_id_has_any_bytes(void **state)
+{
+    static const char *const names[] = {"a b",       "- x",       "{a: b}",
+                                        "tab\there", "line\nend", "\xff\x7f"};
+    (void)state;
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        assert_string_equal(resolve(&(struct wio_job_source){.fixed = names[i]}), names[i]);
+    }
+}
+
 static void named_variable_and_fixed_id_win(void **state)
 {
     (void)state;
@@ -84,11 +95,9 @@ static void refuses_what_is_no_id(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(takes_variables_in_order),
-        cmocka_unit_test(named_variable_and_fixed_id_win),
-        cmocka_unit_test(reads_control_groups),
-        cmocka_unit_test(prefers_the_control_group),
-        cmocka_unit_test(refuses_what_is_no_id),
+        cmocka_unit_test(takes_variables_in_order),        cmocka_unit_test(an_id_has_any_bytes),
+        cmocka_unit_test(named_variable_and_fixed_id_win), cmocka_unit_test(reads_control_groups),
+        cmocka_unit_test(prefers_the_control_group),       cmocka_unit_test(refuses_what_is_no_id),
     };
     return WIO_RUN(tests);
 }
