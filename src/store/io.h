@@ -190,6 +190,12 @@ struct wio_io_ops {
      * maybe of an earlier process, the cache may hold what the device never got. NULL where an
      * implementation has no such cache. */
     enum wio_status (*file_settle)(struct wio_io_file *file, struct wio_error *err);
+
+    /* ---- more of connections ---- */
+    /* Why the connection that was tried last was not made, as a text that stays; NULL: it was made,
+     * or none was tried. *is_final_out: another try will not do better. NULL where an
+     * implementation cannot tell. */
+    const char *(*connect_failure)(struct wio_io *io, bool *is_final_out);
 };
 
 /* The first member of an implementation's own structure. */

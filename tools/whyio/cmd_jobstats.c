@@ -78,8 +78,7 @@ static error_t parse_dir(struct jobstats_args *args, const char *text, struct ar
 static bool is_address(const char *text)
 {
     struct stat status;
-    return (strncmp(text, "unix:", 5) == 0 || strchr(text, ':') != NULL) &&
-           stat(text, &status) != 0;
+    return (text[0] == '@' || strchr(text, ':') != NULL) && stat(text, &status) != 0;
 }
 
 /* Whether `args` name a store, as an argument, by --server, or, with neither, by WHYIO_SERVER. */
@@ -138,6 +137,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'q':
         args->common.quiet = true;
+        args->store.connect.is_quiet = true;
         return 0;
     case ARGP_KEY_ARG:
         return parse_dir(args, arg, state);

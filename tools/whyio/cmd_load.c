@@ -248,6 +248,15 @@ static void print_text(const struct wio_load_result *result)
     }
 }
 
+/* One that is lost is told before the load's own begin. */
+static enum wio_status try_connection(const struct load_args *args, struct wio_error *err)
+{
+    WIO_CLEANUP(cmd_disconnect_cleanup) struct wio_store *store = NULL;
+    struct cmd_connect how = args->connect;
+    how.is_quiet = args->common.quiet;
+    return cmd_connect(&how, &store, err);
+}
+
 static enum wio_status run(struct load_args *args, struct wio_load_result *result,
                            struct wio_error *err)
 {
@@ -256,6 +265,7 @@ static enum wio_status run(struct load_args *args, struct wio_load_result *resul
                                                    .address = args->connect.server,
                                                    .key_file = args->connect.key_file,
                                                    .timeout_ns = args->connect.timeout_ns};
+    WIO_TRY(try_connection(args, err));
     cmd_progress_init(&progress, "loading", &args->common);
     args->load.progress = cmd_progress_update;
     args->load.progress_arg = &progress;

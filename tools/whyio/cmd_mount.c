@@ -7,6 +7,7 @@
 #include "connect.h"
 #include "options.h"
 #include "store/mount/mount.h"
+#include "waiting.h"
 
 enum { OPTION_VAR = CMD_OPTION_FIRST, OPTION_NAME, OPTION_CACHE, OPTION_ALL };
 
@@ -14,6 +15,7 @@ struct mount_args {
     struct cmd_options common;
     struct cmd_connect connect;
     struct wio_probe_params jobs;
+    struct cmd_waiting waiting;
     bool is_for_all;
     const char *words[2];
     unsigned count;
@@ -101,7 +103,8 @@ static const struct argp argp = {
 /* Flushed: whatever started the mount waits for it. */
 static void print_ready(void *context, const char *point)
 {
-    const struct mount_args *args = context;
+    struct mount_args *args = context;
+    cmd_waiting_end(&args->waiting);
     if (args->common.format == CMD_FORMAT_JSON) {
         struct wio_json json;
         wio_json_init(&json, stdout);
@@ -136,5 +139,10 @@ int cmd_mount(int argc, char **argv)
                                             .is_for_all = args.is_for_all,
                                             .ready = print_ready,
                                             .context = &args};
-    return wio_mount(&config, &err) == WIO_OK ? 0 : cmd_fail(&err);
+    if (!args.common.quiet) {
+        cmd_waiting_begin(&args.waiting, server, args.connect.timeout_ns);
+    }
+    enum wio_status status = wio_mount(&config, &err);
+    cmd_waiting_end(&args.waiting);
+    return status == WIO_OK ? 0 : cmd_fail(&err);
 }

@@ -350,6 +350,7 @@ static enum wio_status find_verb(const struct store_args *args, const struct ver
 static enum wio_status run(struct job *job, const struct verb *verb, struct wio_error *err)
 {
     WIO_CLEANUP(cmd_disconnect_cleanup) struct wio_store *store = NULL;
+    job->args->connect.is_quiet = job->args->common.quiet;
     WIO_TRY(cmd_connect(&job->args->connect, &store, err));
     job->store = store;
     job->args->stage.failed = failed;

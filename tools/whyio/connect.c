@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "options.h"
+#include "waiting.h"
 
 enum { OPTION_SERVER = 0x300, OPTION_KEY, OPTION_TIMEOUT };
 
@@ -43,7 +44,13 @@ enum wio_status cmd_connect(const struct cmd_connect *how, struct wio_store **st
                                             .address = how->server,
                                             .key_file = how->key_file,
                                             .timeout_ns = how->timeout_ns};
-    return wio_store_connect(&params, store_out, err);
+    struct cmd_waiting waiting = {0};
+    if (!how->is_quiet) {
+        cmd_waiting_begin(&waiting, how->server, how->timeout_ns);
+    }
+    enum wio_status status = wio_store_connect(&params, store_out, err);
+    cmd_waiting_end(&waiting);
+    return status;
 }
 
 void cmd_disconnect_cleanup(struct wio_store **store)

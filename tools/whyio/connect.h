@@ -14,8 +14,10 @@ struct cmd_connect {
     const char *server;
     const char *key_file;
     uint64_t timeout_ns;
+    bool is_quiet; /* not a word while it lasts */
 };
 
+/* Says on stderr when it lasts longer than 2 s. */
 WIO_MUST_CHECK enum wio_status cmd_connect(const struct cmd_connect *how,
                                            struct wio_store **store_out, struct wio_error *err);
 void cmd_disconnect_cleanup(struct wio_store **store);

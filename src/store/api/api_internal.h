@@ -132,6 +132,7 @@ struct wio_store {
     bool *is_lost;
     bool is_catalogue_lost;
     enum wio_link_end catalogue_why;
+    const char *catalogue_failure; /* BROKEN: why it could not be connected; NULL: unknown */
 };
 
 /* Its time-out, or the store's where that is 0; at least 1 ms. */
@@ -242,7 +243,7 @@ struct api_op {
     struct api_txn own;
     enum api_op_kind kind;
     struct api_place place;
-    uint32_t job; /* it is made for */
+    uint32_t job;         /* it is made for */
     uint64_t deadline_ns; /* of its caller */
     bool is_stable;
     bool is_shared;     /* at the pointer of the group */

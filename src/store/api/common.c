@@ -28,7 +28,8 @@ void api_explain_timeout(struct wio_store *store, struct wio_error *err)
     (void)pthread_mutex_lock(&store->mutex);
     if (store->is_catalogue_lost) {
         wio_error_add(err, "the catalogue at %s is not connected: %s", store->address,
-                      wio_link_end_text(store->catalogue_why));
+                      store->catalogue_failure != NULL ? store->catalogue_failure
+                                                       : wio_link_end_text(store->catalogue_why));
     }
     for (uint16_t i = 0; i < store->targets; i++) {
         if (store->is_lost[i]) {

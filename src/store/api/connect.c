@@ -63,31 +63,40 @@ static const struct wio_targets_events data_events = {
 enum { CLOSED_MAX = 3 };
 #define WAITED_NS (2 * SECOND_NS)
 
-/* No further try will do better. A server that has not started yet may come. */
-static bool is_hopeless(struct wio_store *store, enum wio_link_end why)
+/* No further try will do better. A server that has not started yet may come. `is_final`: the
+ * network says so. */
+static bool is_hopeless(struct wio_store *store, enum wio_link_end why, bool is_final)
 {
     store->closed_in_a_row = why == WIO_LINK_ENDED_BY_PEER ? store->closed_in_a_row + 1 : 0;
     uint64_t now_ns = store->io->ops->now_ns(store->io);
     bool has_waited = now_ns - store->tried_ns > WAITED_NS;
     store->tried_ns = now_ns;
     return why == WIO_LINK_ENDED_BY_PEER ? has_waited || store->closed_in_a_row == CLOSED_MAX
-                                         : why != WIO_LINK_BROKEN;
+                                         : why != WIO_LINK_BROKEN || is_final;
+}
+
+static const char *why_not_made(struct wio_io *io, bool *is_final_out)
+{
+    return io->ops->connect_failure != NULL ? io->ops->connect_failure(io, is_final_out) : NULL;
 }
 
 /* Of the catalogue. */
 static void names_lost(void *context, uint16_t target, enum wio_link_end why)
 {
     struct wio_store *store = context;
+    bool is_final = false;
+    const char *failure = why == WIO_LINK_BROKEN ? why_not_made(store->io, &is_final) : NULL;
     (void)target;
     (void)pthread_mutex_lock(&store->mutex);
     store->is_catalogue_lost = true;
     store->catalogue_why = why;
+    store->catalogue_failure = failure;
     (void)pthread_mutex_unlock(&store->mutex);
-    if (store->connecting != NULL && is_hopeless(store, why)) {
+    if (store->connecting != NULL && is_hopeless(store, why, is_final)) {
         struct api_call *call = store->connecting;
         store->connecting = NULL;
         api_call_fail(call, WIO_ERR_IO, ECONNREFUSED, "cannot connect to the store at %s: %s%s",
-                      store->address, wio_link_end_text(why),
+                      store->address, failure != NULL ? failure : wio_link_end_text(why),
                       why == WIO_LINK_ENDED_BY_PEER ? ": is the key that of the store?" : "");
     }
 }

@@ -14,6 +14,7 @@ static void connected(uv_connect_t *connect, int status)
     if (conn->is_closed) {
         return;
     }
+    conn->net->connect_failure = status;
     if (status != 0) {
         wio_net_conn_fail(conn);
     } else {
@@ -24,7 +25,9 @@ static void connected(uv_connect_t *connect, int status)
 static void connect_to(struct wio_io_conn *conn, const struct sockaddr *address)
 {
     (void)uv_tcp_nodelay(&conn->uv.tcp, 1);
-    if (uv_tcp_connect(&conn->connecting, &conn->uv.tcp, address, connected) != 0) {
+    int failed = uv_tcp_connect(&conn->connecting, &conn->uv.tcp, address, connected);
+    if (failed != 0) {
+        conn->net->connect_failure = failed;
         wio_net_conn_fail(conn);
     }
 }
@@ -34,6 +37,7 @@ static void resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *lis
     struct wio_io_conn *conn = request->data;
     if (!conn->is_closed) {
         if (status != 0 || list == NULL) {
+            conn->net->connect_failure = status;
             wio_net_conn_fail(conn);
         } else {
             connect_to(conn, list->ai_addr);
@@ -91,4 +95,19 @@ enum wio_status wio_net_connect(struct wio_io *io, const char *address,
     }
     *conn_out = conn;
     return WIO_OK;
+}
+
+const char *wio_net_connect_failure(struct wio_io *io, bool *is_final_out)
+{
+    const int failure = wio_net_of(io)->connect_failure;
+    *is_final_out = failure == UV_EAI_NONAME || failure == UV_EACCES || failure == UV_EPERM ||
+                    failure == UV_ENOTDIR || failure == UV_ELOOP || failure == UV_ENAMETOOLONG;
+    switch (failure) {
+    case 0:
+        return NULL;
+    case UV_EAI_NONAME:
+        return "no such host";
+    default:
+        return uv_strerror(failure); /* a literal: libuv has made this number */
+    }
 }

@@ -163,6 +163,7 @@ static const struct wio_io_ops *ops_of(struct wio_io_ops *ops)
         .conn_unsent = wio_net_conn_unsent,
         .conn_pause = wio_net_conn_pause,
         .conn_close = wio_net_conn_close,
+        .connect_failure = wio_net_connect_failure,
         .work = wio_net_work,
     };
     wio_net_file_ops(ops);

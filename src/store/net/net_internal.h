@@ -37,6 +37,7 @@ struct wio_net {
     uint64_t file_bytes_max; /* of the file system of `dir`; 0: not asked yet */
     uv_async_t async;
     uv_idle_t idle;
+    int connect_failure;        /* libuv's number; 0: the last connection was made */
     struct wio_io_conn *failed; /* to be told `closed` by idle */
     void (*wake)(void *context);
     void *wake_context;
@@ -69,6 +70,7 @@ void wio_net_listener_close(struct wio_io_listener *listener);
 enum wio_status wio_net_connect(struct wio_io *io, const char *address,
                                 const struct wio_io_handler *handler, void *context,
                                 struct wio_io_conn **conn_out, struct wio_error *err);
+const char *wio_net_connect_failure(struct wio_io *io, bool *is_final_out);
 void wio_net_conn_attach(struct wio_io_conn *conn, const struct wio_io_handler *handler,
                          void *context);
 enum wio_status wio_net_conn_send(struct wio_io_conn *conn, const struct wio_io_bytes *parts,

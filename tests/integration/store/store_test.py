@@ -133,8 +133,22 @@ class Store(StoreCase):
     def test_a_store_that_is_not_there(self):
         began = time.monotonic()
         result = self.whyio("store", "ls", "--server=unix:" + self.path("none"), "--timeout=300ms", status=3)
-        self.assertIn("is not connected", result.stderr)
+        self.assertIn("is not connected: no such file or directory", result.stderr)
         self.assertLess(time.monotonic() - began, 60)
+
+    def test_an_address_that_nothing_can_be_at_fails_at_once(self):
+        self.write("file", b"")
+        address = "unix:" + self.path("file", "sock")
+        for words in (["store", "ls", f"--server={address}"], ["jobstats", address], ["load", address]):
+            result = self.whyio(*words, "--timeout=10m", status=3)  # longer than the test may last
+            self.assertEqual(result.stderr, f"whyio: cannot connect to the store at {address}: not a directory\n")
+
+    def test_waiting_for_a_store_is_told(self):
+        address = "unix:" + self.path("none")
+        for words in (["store", "ls", f"--server={address}"], ["jobstats", address], ["load", address]):
+            said = self.whyio(*words, "--timeout=2500ms", status=3).stderr
+            self.assertTrue(said.startswith(f"whyio: no answer yet from the store at {address}: trying for 2.5 s\n"), said)
+            self.assertNotIn("no answer yet", self.whyio(*words, "-q", "--timeout=2500ms", status=3).stderr)
 
 
 class Full(StoreCase):
