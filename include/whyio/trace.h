@@ -144,9 +144,9 @@ struct wio_trace_info {
     uint64_t evicted;    /* of the dropped events: those from the begin, as the last were kept */
 };
 
-/* Called again and again with what is done, what there is to do, and the unit of both ("B"), which
- * is static. By the thread that called the function it was given to; it may call no function with
- * the same trace. */
+/* Called again and again with what is done, what there is to do, and the unit of both ("B",
+ * "events"), a static text. By the thread that called the function it was given to; it may call no
+ * function with the same trace. */
 typedef void wio_progress_fn(void *arg, uint64_t done, uint64_t total, const char *unit);
 
 /*
