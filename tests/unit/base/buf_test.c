@@ -196,6 +196,25 @@ static void every_width_is_written(void **state)
     wio_blob_fini(&blob);
 }
 
+static void bounded_parts_are_copied(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[] = {1,    2,    3,    0xff, 0xff, 0xff, 0xff,
+                                    0x0f, 0x80, 0x80, 0x80, 0x80, 0x10};
+    struct wio_buf buf = wio_buf_of(bytes, sizeof(bytes));
+    uint8_t three[3] = {0};
+    uint8_t many[sizeof(bytes)] = {9};
+    uint32_t number = 0;
+    assert_int_equal(wio_buf_copy(&buf, three, sizeof(three)), WIO_OK);
+    assert_memory_equal(three, bytes, sizeof(three));
+    assert_int_equal(wio_buf_copy(&buf, many, sizeof(many)), WIO_ERR_TRUNCATED);
+    assert_int_equal(many[0], 9);
+    assert_int_equal(wio_buf_varint32(&buf, &number), WIO_OK);
+    assert_int_equal(number, UINT32_MAX);
+    assert_int_equal(wio_buf_varint32(&buf, &number), WIO_ERR_FORMAT); /* 2^32 */
+    assert_int_equal(wio_buf_varint32(&buf, &number), WIO_ERR_TRUNCATED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +227,7 @@ int main(void)
         cmocka_unit_test(a_text_longer_than_memory_is_cut_short),
         cmocka_unit_test(blobs_grow),
         cmocka_unit_test(every_width_is_written),
+        cmocka_unit_test(bounded_parts_are_copied),
     };
     return WIO_RUN(tests);
 }
