@@ -10,8 +10,9 @@
 #define WIO_UNSEEN_LIST(X)                                                                         \
     X(STATIC_EXEC, "static_exec", "a static program was executed: it cannot be preloaded",         \
       "record --static=trace, or link it dynamically (no -static)")                                \
-    X(FOREIGN_EXEC, "foreign_exec", "a program of another word size or root was executed",         \
-      "use one of this machine's word size, outside of chroot")                                    \
+    X(FOREIGN_EXEC, "foreign_exec",                                                                \
+      "a program of another word size, C library or root was executed",                            \
+      "use one of this machine's word size and of glibc, outside of chroot")                       \
     X(SETUID_EXEC, "setuid_exec",                                                                  \
       "a set-user-id program was executed: the loader ignores preload",                            \
       "run a copy without that bit, as the user that it changes to")                               \

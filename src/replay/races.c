@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/races.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +9,7 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "ops/calls.h"
-#include "ops/lookup.h"
-#include "replay/initial/classify.h"
-#include "replay/initial/meta_request.h"
+#include "replay/race_kind.h"
 
 #define NONE UINT32_MAX
 /* Changes of one file by so many threads are remembered, and a mismatch is compared with so many
@@ -21,12 +17,7 @@
 #define LAST_MAX 16u
 #define LATER_MAX 64u
 
-/* What an operation changes, and what another one finds changed. */
-enum kind { SIZE = 0, NAMES, ENTRIES, MODE };
-#define KINDS 4u
-#define IN(kind) (1u << (kind))
-
-struct change {
+struct file_change {
     uint32_t stream;
     uint16_t op;
     uint64_t seq;
@@ -34,8 +25,8 @@ struct change {
     uint64_t end_ns;
 };
 
-/* A mismatch and one of the things that it may have found changed. */
-struct found {
+/* A mismatch, at one of the things that it may have found changed. */
+struct race_place {
     uint32_t mismatch;
     uint32_t next;  /* of the same subject, + 1 */
     uint32_t later; /* changes behind it that were compared */
@@ -46,7 +37,7 @@ struct found {
 
 /* A path, in one respect. */
 struct subject {
-    struct change last[LAST_MAX]; /* of different threads */
+    struct file_change last[LAST_MAX]; /* of different threads */
     uint32_t last_count;
     uint32_t oldest;
     uint32_t first;    /* found + 1 */
@@ -67,8 +58,8 @@ struct race_search {
     struct wio_map raced;     /* text and kind: a race has left it other than in the trace */
     struct subject *subjects; /* at most two of each mismatch */
     uint32_t subject_count;
-    struct found *found; /* two of each mismatch */
-    uint32_t *paths;     /* strings of the trace */
+    struct race_place *found; /* two of each mismatch */
+    uint32_t *paths;          /* strings of the trace */
     uint32_t path_count;
     uint32_t path_capacity;
     struct wio_cursor *cursor;
@@ -94,7 +85,7 @@ static uint64_t event_key(uint32_t stream, uint64_t seq)
 
 static uint64_t subject_key(uint32_t text, unsigned kind)
 {
-    return (uint64_t)text * KINDS + kind;
+    return (uint64_t)text * RP_RACE_KINDS + kind;
 }
 
 /* Bytes of the directory in a path: 0 where there is none. */
@@ -104,64 +95,9 @@ static size_t parent_bytes(const char *path)
     return path[0] != '/' ? 0 : (size_t)(end - path);
 }
 
-/* ---- what changes what ---- */
-
-static unsigned changes_of_open(const struct wio_event *event)
-{
-    int flags = wio_open_flags(event);
-    unsigned changes = (flags & O_CREAT) != 0 ? IN(NAMES) : 0;
-    return changes | ((flags & O_TRUNC) != 0 ? IN(SIZE) : 0);
-}
-
-static unsigned changes_of(const struct wio_event *event)
-{
-    if (event->error != 0) {
-        return 0;
-    }
-    switch ((int)wio_op_class(event->op)) {
-    case WIO_CLASS_OPEN:
-        return changes_of_open(event);
-    case WIO_CLASS_WRITE:
-    case WIO_CLASS_ASYNC_WRITE:
-    case WIO_CLASS_COPY:
-    case WIO_CLASS_SIZE:
-        return IN(SIZE);
-    case WIO_CLASS_RENAME:
-        return IN(SIZE) | IN(NAMES);
-    case WIO_CLASS_UNLINK:
-    case WIO_CLASS_LINK:
-    case WIO_CLASS_SYMLINK:
-    case WIO_CLASS_MKDIR:
-    case WIO_CLASS_MKNOD:
-        return IN(NAMES);
-    case WIO_CLASS_ATTR:
-        return IN(MODE);
-    default:
-        return 0;
-    }
-}
-
-static bool is_either(const struct wio_replay_mismatch *mismatch, int error)
-{
-    return mismatch->expected_error == error || mismatch->got_error == error;
-}
-
-/* The kind of change that would explain it. */
-static enum kind kind_of(const struct wio_replay_mismatch *mismatch)
-{
-    if (wio_op_class(mismatch->op) == WIO_CLASS_READDIR || is_either(mismatch, ENOTEMPTY)) {
-        return ENTRIES;
-    }
-    if (is_either(mismatch, ENOENT) || is_either(mismatch, EEXIST) ||
-        is_either(mismatch, ENOTDIR) || is_either(mismatch, EISDIR)) {
-        return NAMES;
-    }
-    return is_either(mismatch, EACCES) ? MODE : SIZE;
-}
-
 /* ---- the two changed places ---- */
 
-static void tell(struct wio_replay_race *race, const struct change *step, uint64_t t_ns)
+static void tell(struct wio_replay_race *race, const struct file_change *step, uint64_t t_ns)
 {
     *race = (struct wio_replay_race){
         .stream = step->stream,
@@ -172,8 +108,8 @@ static void tell(struct wio_replay_race *race, const struct change *step, uint64
 }
 
 /* Does nothing in the trace say which of the two comes first? */
-static bool is_unordered(const struct race_search *search, const struct found *found,
-                         const struct change *step)
+static bool is_unordered(const struct race_search *search, const struct race_place *found,
+                         const struct file_change *step)
 {
     const struct rp_places *places = search->places;
     if (step->t_ns < found->end_ns && found->t_ns < step->end_ns) {
@@ -186,7 +122,8 @@ static bool is_unordered(const struct race_search *search, const struct found *f
     return step->t_ns < found->t_ns ? at_ns <= step->t_ns : at_ns > step->t_ns;
 }
 
-static void offer(const struct race_search *search, struct found *found, const struct change *step)
+static void offer(const struct race_search *search, struct race_place *found,
+                  const struct file_change *step)
 {
     struct wio_replay_mismatch *mismatch = &search->mismatches[found->mismatch];
     struct wio_replay_race *race = &mismatch->race;
@@ -206,7 +143,7 @@ static struct subject *subject_of(const struct race_search *search, uint32_t tex
     return place == NULL ? NULL : &search->subjects[*place];
 }
 
-static void remember(struct subject *subject, const struct change *step)
+static void remember(struct subject *subject, const struct file_change *step)
 {
     for (uint32_t i = 0; i < subject->last_count; i++) {
         if (subject->last[i].stream == step->stream) {
@@ -226,11 +163,11 @@ static void remember(struct subject *subject, const struct change *step)
 
 /* Mismatches that this change is behind. */
 static void meet_change(struct race_search *search, struct subject *subject,
-                        const struct change *step)
+                        const struct file_change *step)
 {
     uint32_t *link = &subject->first;
     while (*link != 0) {
-        struct found *found = &search->found[*link - 1];
+        struct race_place *found = &search->found[*link - 1];
         if (found->t_ns != 0 && search->mismatches[found->mismatch].stream != step->stream) {
             offer(search, found, step);
             found->later++;
@@ -250,15 +187,16 @@ static void meet_change(struct race_search *search, struct subject *subject,
 }
 
 static void meet_path(struct race_search *search, uint32_t string, unsigned changes,
-                      const struct change *step)
+                      const struct file_change *step)
 {
     const uint64_t *texts = wio_map_get(&search->by_string, string);
     if (texts == NULL) {
         return;
     }
-    for (unsigned kind = 0; kind < KINDS; kind++) {
-        uint32_t text = kind == ENTRIES ? (uint32_t)(*texts >> 32) : (uint32_t)*texts;
-        bool is_changed = (changes & IN(kind == ENTRIES ? (unsigned)NAMES : kind)) != 0;
+    for (unsigned kind = 0; kind < RP_RACE_KINDS; kind++) {
+        uint32_t text = kind == RP_RACE_ENTRIES ? (uint32_t)(*texts >> 32) : (uint32_t)*texts;
+        bool is_changed =
+            (changes & RP_RACE_IN(kind == RP_RACE_ENTRIES ? (unsigned)RP_RACE_NAMES : kind)) != 0;
         struct subject *subject = text == 0 || !is_changed ? NULL : subject_of(search, text, kind);
         if (subject != NULL) {
             meet_change(search, subject, step);
@@ -270,7 +208,7 @@ static void meet_path(struct race_search *search, uint32_t string, unsigned chan
 static void meet_mismatch(struct race_search *search, uint32_t index, const struct wio_event *event)
 {
     for (uint32_t i = 2 * index; i < 2 * index + 2; i++) {
-        struct found *found = &search->found[i];
+        struct race_place *found = &search->found[i];
         uint32_t place = found->later; /* its subject, until now */
         found->later = 0;
         if (place == NONE) {
@@ -296,18 +234,14 @@ static void meet(struct race_search *search, const struct wio_event *event)
     if (index != NULL) {
         meet_mismatch(search, (uint32_t)*index, event);
     }
-    const struct change step = {event->stream, event->op, event->seq, event->t_ns,
-                                event->t_ns + event->dur_ns + 1};
-    struct wio_event call;
-    if (rp_request_call(event, &call)) {
-        event = &call;
-    }
-    unsigned changes = changes_of(event);
-    enum wio_class cls = wio_op_class(event->op);
+    const struct file_change step = {event->stream, event->op, event->seq, event->t_ns,
+                                     event->t_ns + event->dur_ns + 1};
+    bool has_two;
+    unsigned changes = rp_race_changes(event, &has_two);
     if (changes != 0) {
         meet_path(search, event->path, changes, &step);
     }
-    if (changes != 0 && (cls == WIO_CLASS_RENAME || cls == WIO_CLASS_LINK)) {
+    if (changes != 0 && has_two) {
         meet_path(search, event->path2, changes, &step);
     }
 }
@@ -319,20 +253,20 @@ static uint32_t text_of(const struct race_search *search, const char *path, size
     return bytes == 0 ? 0 : wio_strtab_find(&search->texts, path, bytes);
 }
 
-static bool is_raced(const struct race_search *search, uint32_t text, enum kind kind)
+static bool is_raced(const struct race_search *search, uint32_t text, enum rp_race_kind kind)
 {
     return text != 0 && wio_map_get(&search->raced, subject_key(text, kind)) != NULL;
 }
 
 /* Has an earlier race changed it, or a name above it? */
-static bool follows_race(const struct race_search *search, const char *path, enum kind kind)
+static bool follows_race(const struct race_search *search, const char *path, enum rp_race_kind kind)
 {
     size_t bytes = strlen(path);
     if (is_raced(search, text_of(search, path, bytes), kind)) {
         return true;
     }
     while (bytes != 0) {
-        if (is_raced(search, text_of(search, path, bytes), NAMES)) {
+        if (is_raced(search, text_of(search, path, bytes), RP_RACE_NAMES)) {
             return true;
         }
         while (bytes != 0 && path[--bytes] != '/') {
@@ -341,8 +275,8 @@ static bool follows_race(const struct race_search *search, const char *path, enu
     return false;
 }
 
-static enum wio_status leave_race(struct race_search *search, const char *path, enum kind kind,
-                                  unsigned op)
+static enum wio_status leave_race(struct race_search *search, const char *path,
+                                  enum rp_race_kind kind, unsigned op)
 {
     uint32_t text = text_of(search, path, strlen(path));
     uint32_t dir = text_of(search, path, parent_bytes(path));
@@ -351,13 +285,14 @@ static enum wio_status leave_race(struct race_search *search, const char *path, 
         WIO_TRY(wio_map_put(&search->raced, subject_key(text, kind), 1));
     }
     if (cls == WIO_CLASS_UNLINK || cls == WIO_CLASS_RENAME) {
-        kind = NAMES; /* a directory that was not empty keeps its name */
+        kind = RP_RACE_NAMES; /* a directory that was not empty keeps its name */
     }
     if (text != 0) {
         WIO_TRY(wio_map_put(&search->raced, subject_key(text, kind), 1));
     }
-    return kind != NAMES || dir == 0 ? WIO_OK
-                                     : wio_map_put(&search->raced, subject_key(dir, ENTRIES), 1);
+    return kind != RP_RACE_NAMES || dir == 0
+               ? WIO_OK
+               : wio_map_put(&search->raced, subject_key(dir, RP_RACE_ENTRIES), 1);
 }
 
 static enum wio_status follow_races(struct race_search *search, const struct wio_trace *trace)
@@ -365,7 +300,7 @@ static enum wio_status follow_races(struct race_search *search, const struct wio
     for (uint32_t i = 0; i < search->count; i++) {
         struct wio_replay_mismatch *mismatch = &search->mismatches[i];
         const char *path = wio_trace_string(trace, mismatch->path, NULL);
-        enum kind kind = kind_of(mismatch);
+        enum rp_race_kind kind = rp_race_kind_of(mismatch);
         mismatch->is_race = mismatch->is_race || follows_race(search, path, kind);
         if (mismatch->is_race) {
             WIO_TRY(leave_race(search, path, kind, mismatch->op));
@@ -377,7 +312,7 @@ static enum wio_status follow_races(struct race_search *search, const struct wio
 /* ---- all of it ---- */
 
 static enum wio_status add_subject(struct race_search *search, const char *path, size_t bytes,
-                                   enum kind kind, uint32_t *subject_out)
+                                   enum rp_race_kind kind, uint32_t *subject_out)
 {
     uint32_t text;
     *subject_out = NONE;
@@ -394,17 +329,17 @@ static enum wio_status add_mismatch(struct race_search *search, const struct wio
                                     uint32_t index)
 {
     struct wio_replay_mismatch *mismatch = &search->mismatches[index];
-    struct found *found = &search->found[(size_t)2 * index];
+    struct race_place *found = &search->found[(size_t)2 * index];
     size_t bytes;
     const char *path = wio_trace_string(trace, mismatch->path, &bytes);
-    enum kind kind = kind_of(mismatch);
+    enum rp_race_kind kind = rp_race_kind_of(mismatch);
     mismatch->race = (struct wio_replay_race){.stream = NONE};
     mismatch->is_race = false;
     found[0].mismatch = index;
     found[1].mismatch = index;
     WIO_TRY(add_subject(search, path, bytes, kind, &found[0].later));
-    WIO_TRY(
-        add_subject(search, path, kind == NAMES ? parent_bytes(path) : 0, kind, &found[1].later));
+    WIO_TRY(add_subject(search, path, kind == RP_RACE_NAMES ? parent_bytes(path) : 0, kind,
+                        &found[1].later));
     return wio_map_put(&search->by_event, event_key(mismatch->stream, mismatch->seq), index);
 }
 
@@ -416,7 +351,7 @@ static enum wio_status find_strings(struct race_search *search, const struct wio
         const char *path = wio_trace_string(trace, string, &bytes);
         uint64_t own = text_of(search, path, bytes);
         uint64_t dir = text_of(search, path, bytes == 0 ? 0 : parent_bytes(path));
-        if (own == 0 && (dir == 0 || subject_of(search, (uint32_t)dir, ENTRIES) == NULL)) {
+        if (own == 0 && (dir == 0 || subject_of(search, (uint32_t)dir, RP_RACE_ENTRIES) == NULL)) {
             continue;
         }
         WIO_TRY(wio_map_put(&search->by_string, string, dir << 32 | own));

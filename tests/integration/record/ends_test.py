@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 import unittest
 
 import lacks
@@ -144,6 +145,25 @@ os.read(reader, 1)
         text = self.whyio("info", "t").stdout
         self.assertIn("an incomplete trace", text)
         self.assertNotIn("the recorder did not see", text)
+
+    def test_a_program_of_another_c_library_is_unseen(self):
+        """As those of musl are: their loader could not load the library. This one only has another name."""
+        loader = b"/lib64/ld-linux-x86-64.so.2"
+        place = tempfile.mkdtemp(prefix="o", dir="/tmp")
+        self.addCleanup(shutil.rmtree, place)
+        with open(shutil.which("echo"), "rb") as file:
+            program = file.read()
+        if loader not in program:
+            self.skipTest("no x86-64")
+        os.symlink(loader, place + "/ld-x.so")
+        other = os.path.join(self.dir, "other")
+        with open(other, "wb") as file:
+            file.write(program.replace(loader, (place + "/ld-x.so").encode().ljust(len(loader), b"\0")))
+        os.chmod(other, 0o755)
+        answer = self.record("sh", "-c", f"{other} said; exit 7")
+        self.assertEqual((answer.returncode, answer.stdout), (7, "said\n"), answer.stderr)
+        self.assertEqual(self.info()["unseen"], {"foreign_exec": 1})
+        self.assertIn("a program of another word size, C library or root was executed", self.whyio("info", "t").stdout)
 
 
 def is_alone(path, name):
