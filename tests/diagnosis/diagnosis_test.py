@@ -82,6 +82,8 @@ CASES = {
     # what can be spread over the computing is less than half of the run
     "bursts": Case("write_burst", cache=(2048, 6400), share=0.35),
     "no_aggregators": Case("aggregators", 2, delay_us=4000),
+    "stream_files": Case("many_small_files", delay_us=500, names_us=2000),
+    "aio_reads": Case("small_reads"),
     "throttling": Case("page_cache_throttling", delay_us=80000, writes=40),
     "pair_reads_and_flushes": Case(("small_reads", "sync_storm")),
     "pair_files_and_looks": Case(("many_small_files", "stat_storm"), names_us=2000),

@@ -109,6 +109,19 @@ static inline long raw_fstat(int fd, struct stat *st)
     return raw_call3(SYS_fstat, fd, (long)st, 0);
 }
 
+/* The type bits of a file's mode, without asking a server for them; 0: none, or not known. Kernels
+ * before 4.11, and some filters of system calls, have no statx(2). */
+static inline uint32_t raw_file_type(int fd)
+{
+    struct statx now = {0};
+    struct stat st = {0};
+    if (raw_call6(SYS_statx, fd, (long)"", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE,
+                  (long)&now, 0) == 0) {
+        return now.stx_mode & S_IFMT;
+    }
+    return raw_fstat(fd, &st) == 0 ? st.st_mode & S_IFMT : 0;
+}
+
 /* NULL on failure. */
 static inline void *raw_mmap(size_t size, int protection, int flags, int fd, uint64_t offset)
 {

@@ -3,14 +3,15 @@
 #include "capture/core/raw.h"
 #include "capture/files/fds.h"
 
-/* What kind of file is it? Asked once, by the first operation that needs a position. */
+/* What kind of file is it? Asked once, by the first operation that needs a position; a server that
+ * is slow to answer is not asked, since that time would be none of the program's. */
 static void find_type(int fd, struct cap_fd *entry)
 {
-    struct stat st = {0};
+    const uint32_t type = raw_file_type(fd);
     uint32_t flags = CAP_FD_TYPED;
-    if (raw_fstat(fd, &st) == 0) {
-        flags |= S_ISREG(st.st_mode) ? CAP_FD_REGULAR | CAP_FD_SEEKS : 0;
-        flags |= S_ISBLK(st.st_mode) || S_ISDIR(st.st_mode) ? CAP_FD_SEEKS : 0;
+    if (type != 0) {
+        flags |= S_ISREG(type) ? CAP_FD_REGULAR | CAP_FD_SEEKS : 0;
+        flags |= S_ISBLK(type) || S_ISDIR(type) ? CAP_FD_SEEKS : 0;
         cap_fd_put_flag(entry, flags, true);
     }
 }
