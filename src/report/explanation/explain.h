@@ -28,7 +28,8 @@ void wio_report_explain_json(const struct wio_explanation *explanation,
 
 /* Where a step is in the program. "" and 0: not known. */
 struct wio_report_place {
-    char function[256]; /* "module+0x1234" without debug information */
+    char function[256]; /* "module+0x1234" without debug information; of an interpreter whose
+                           program's lines are not known "sh run.sh (dash+0x1234)" */
     char file[256];
     unsigned line;
     const char *library; /* that has called for it: "HDF5"; "" = the program itself. Static */

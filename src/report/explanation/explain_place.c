@@ -12,6 +12,8 @@
 
 #define SHOWN 0.95
 #define FRAMES 64u
+#define COMMAND_MAX 60
+#define ADDRESS_MAX 60
 
 void wio_report_place_text(const char *text, struct wio_report_place *place)
 {
@@ -74,6 +76,31 @@ void wio_report_place_of(const struct wio_trace *trace, struct wio_sources *sour
     find_library(trace, sources, source, place_out);
 }
 
+/* What an interpreter runs whose lines are not known is told by its command: "sh run.sh
+ * (dash+0x1)". */
+static void name_command(const struct wio_explanation *explanation, uint32_t step,
+                         struct wio_report_place *place)
+{
+    const struct wio_steps *steps = &explanation->steps;
+    uint32_t number = steps->sites[steps->steps[step].site].place;
+    const struct wio_stream_info *stream =
+        wio_trace_stream(explanation->trace, steps->steps[step].stream);
+    const char *argv = wio_trace_process(explanation->trace, stream->process)->argv;
+    struct wio_frame frames[FRAMES];
+    char address[sizeof(place->function)];
+    uint32_t frame = steps->places.frame_numbers[number];
+
+    if (frame >= FRAMES || argv[0] == '\0' ||
+        wio_trace_source(explanation->trace, steps->places.sources[number], frames, FRAMES) <=
+            frame ||
+        wio_code_owner(frames[frame].module).kind != WIO_CODE_INTERPRETER) {
+        return;
+    }
+    memcpy(address, place->function, sizeof(address));
+    (void)snprintf(place->function, sizeof(place->function), "%.*s (%.*s)", COMMAND_MAX, argv,
+                   ADDRESS_MAX, address);
+}
+
 void wio_report_place(const struct wio_explanation *explanation, struct wio_sources *sources,
                       uint32_t step, struct wio_report_place *place_out)
 {
@@ -84,6 +111,7 @@ void wio_report_place(const struct wio_explanation *explanation, struct wio_sour
     if (place != 0) {
         wio_report_place_of(explanation->trace, sources, steps->places.sources[place],
                             steps->places.frame_numbers[place], place_out);
+        name_command(explanation, step, place_out);
     }
 }
 
