@@ -87,7 +87,7 @@ static void mode_text(char text[11], uint32_t mode)
 
 static void time_text(char text[32], int64_t ns)
 {
-    time_t seconds = (time_t)(ns / SECOND_NS);
+    time_t seconds = (time_t)(ns / SECOND_NS - (ns % SECOND_NS < 0 ? 1 : 0));
     struct tm parts;
     if (localtime_r(&seconds, &parts) == NULL ||
         strftime(text, 32, "%Y-%m-%d %H:%M:%S", &parts) == 0) {

@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "store/net/net_internal.h"
@@ -136,19 +137,16 @@ static int open_nameless(int dir)
 static uint64_t find_file_bytes_max(int dir)
 {
     struct rlimit limit;
-    uint64_t fits = 0;
-    uint64_t too_long = INT64_MAX;
+    uint64_t most = INT64_MAX;
     WIO_CLEANUP(wio_fd_cleanup) int fd = open_nameless(dir);
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < too_long) {
-        too_long = limit.rlim_cur + 1;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < most) {
+        most = limit.rlim_cur;
     }
-    while (fd >= 0 && too_long - fits > 1) {
-        const uint64_t tried = fits + (too_long - fits) / 2;
-        const bool is_taken = ftruncate(fd, (off_t)tried) == 0;
-        fits = is_taken ? tried : fits;
-        too_long = is_taken ? too_long : tried;
+    if (fd < 0) {
+        return most;
     }
-    return fits > 0 ? fits : INT64_MAX; /* nothing was learnt */
+    const uint64_t too_long = WIO_FIRST(bytes, 1, most, ftruncate(fd, (off_t)bytes) != 0);
+    return too_long == most && ftruncate(fd, (off_t)most) == 0 ? most : too_long - 1;
 }
 
 static enum wio_status space(struct wio_io *io, struct wio_io_space *space_out,

@@ -13,22 +13,65 @@
 #include "store/stage/list.h"
 #include "store/stage/stage_internal.h"
 
-#define SECOND_NS INT64_C(1000000000)
 
 /* ---- one file ------------------------------------------------------------------------------ */
 
+enum { HOLE_UNIT = 64 << 10 };
+
+static bool is_zero(const uint8_t *data, size_t bytes)
+{
+    return bytes > 0 && data[0] == 0 && memcmp(data, data + 1, bytes - 1) == 0;
+}
+
+/* Bytes from the begin of `data`, whole units, that are all zeros, or of which no unit is. */
+static size_t run_of(const uint8_t *data, size_t bytes, bool *is_hole_out)
+{
+    size_t run = 0;
+    do {
+        const size_t unit = bytes - run < HOLE_UNIT ? bytes - run : HOLE_UNIT;
+        const bool is_hole = is_zero(data + run, unit);
+        if (run > 0 && is_hole != *is_hole_out) {
+            break;
+        }
+        *is_hole_out = is_hole;
+        run += unit;
+    } while (run < bytes);
+    return run;
+}
+
+/* Into a new or empty file: what is zero becomes a hole. */
+static enum wio_status write_sparse(int fd, const char *path, const uint8_t *data, size_t bytes,
+                                    uint64_t at, struct wio_error *err)
+{
+    size_t done = 0;
+    while (done < bytes) {
+        bool is_hole = false;
+        const size_t run = run_of(data + done, bytes - done, &is_hole);
+        if (!is_hole) {
+            WIO_TRY(wio_io_pwrite(fd, path, data + done, run, at + done, err));
+        }
+        done += run;
+    }
+    return WIO_OK;
+}
+
+/* A file that is none (a device) gets all bytes. */
 static enum wio_status copy_bytes(struct stage *stage, struct wio_store_file *from, int fd,
                                   const char *path, void *buffer, struct wio_error *err)
 {
+    struct stat status;
     uint64_t at = 0;
     size_t got = 0;
+    const bool is_file = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
     do {
         WIO_TRY(wio_store_pread(from, NULL, buffer, STAGE_CHUNK, at, &got, err));
-        WIO_TRY(wio_io_pwrite(fd, path, buffer, got, at, err));
+        WIO_TRY(is_file ? write_sparse(fd, path, buffer, got, at, err)
+                        : wio_io_pwrite(fd, path, buffer, got, at, err));
         at += got;
         stage_moved(stage, got);
     } while (got == STAGE_CHUNK);
-    return WIO_OK;
+    const bool is_sized = !is_file || ftruncate(fd, (off_t)at) == 0;
+    return is_sized ? WIO_OK : wio_error_sys(err, path, "cannot set its size");
 }
 
 static enum wio_status copy_from(struct stage *stage, const struct stage_file *file, int fd,
@@ -46,10 +89,8 @@ static enum wio_status copy_from(struct stage *stage, const struct stage_file *f
 
 static bool set_attributes(int fd, const struct stage_file *file)
 {
-    const struct timespec times[2] = {
-        {.tv_nsec = UTIME_OMIT},
-        {(time_t)(file->mtime_ns / SECOND_NS), (long)(file->mtime_ns % SECOND_NS)}};
-    return file->mtime_ns < 0 || futimens(fd, times) == 0;
+    const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, stage_time(file->mtime_ns)};
+    return futimens(fd, times) == 0;
 }
 
 /* Access bits are kept, also of a local file that was there; a device keeps its own. */
@@ -59,10 +100,24 @@ static bool set_mode(int fd, const struct stage_file *file)
     return fstat(fd, &status) == 0 && (!S_ISREG(status.st_mode) || fchmod(fd, file->mode) == 0);
 }
 
+/* One of the user's own that may not be written, as an earlier copy may be, becomes writable. */
+static int open_local(const struct stage_file *file)
+{
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC;
+    int fd = stage_open(file->root, file->local, flags, file->mode);
+    if (fd < 0 && errno == EACCES) {
+        WIO_CLEANUP(wio_fd_cleanup) int there = stage_open(file->root, file->local, O_RDONLY, 0);
+        const bool is_open = there >= 0 && fchmod(there, file->mode | 0600) == 0;
+        errno = EACCES;
+        return is_open ? stage_open(file->root, file->local, flags, file->mode) : -1;
+    }
+    return fd;
+}
+
 static void get_file(struct stage *stage, struct stage_file *file, void *buffer)
 {
     struct wio_error err = WIO_ERROR_INIT;
-    int fd = stage_open(file->root, file->local, O_WRONLY | O_CREAT | O_TRUNC, file->mode);
+    int fd = open_local(file);
     if (fd < 0) {
         stage_failed_at(stage, file->base, file->local, "cannot make the file");
         return;
@@ -106,6 +161,23 @@ static int open_parent(const struct get_walk *walk, const char *local, const cha
     return stage_open(walk->root, parent, O_RDONLY | O_DIRECTORY, 0);
 }
 
+/* In place of another link, as of an earlier try, but of nothing else. False and errno. */
+static bool make_link(int parent, const char *text, const char *name)
+{
+    char there[STAGE_PATH_MAX];
+    if (symlinkat(text, parent, name) == 0) {
+        return true;
+    }
+    const int failed = errno;
+    const ssize_t bytes = failed == EEXIST ? readlinkat(parent, name, there, sizeof(there)) : -1;
+    if (bytes < 0) {
+        errno = failed;
+        return false;
+    }
+    return ((size_t)bytes == strlen(text) && memcmp(there, text, (size_t)bytes) == 0) ||
+           (unlinkat(parent, name, 0) == 0 && symlinkat(text, parent, name) == 0);
+}
+
 static void get_link(struct get_walk *walk, const char *remote, const char *local)
 {
     struct stage *stage = walk->stage;
@@ -117,7 +189,7 @@ static void get_link(struct get_walk *walk, const char *remote, const char *loca
         return;
     }
     WIO_CLEANUP(wio_fd_cleanup) int parent = open_parent(walk, local, &name);
-    if (parent < 0 || symlinkat(text, parent, name) != 0) {
+    if (parent < 0 || !make_link(parent, text, name)) {
         stage_failed_at(stage, walk->to, local, "cannot make the link");
         return;
     }
@@ -143,6 +215,16 @@ static bool make_dir(struct get_walk *walk, const char *local, uint32_t mode)
     return false;
 }
 
+static void settle_dir(struct stage *stage, const struct stage_dir *dir)
+{
+    const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, stage_time(dir->mtime_ns)};
+    WIO_CLEANUP(wio_fd_cleanup)
+    int fd = stage_open(dir->root, dir->local, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0 || futimens(fd, times) != 0 || fchmod(fd, dir->mode) != 0) {
+        stage_failed_at(stage, dir->base, dir->local, "cannot set its time and access bits");
+    }
+}
+
 static void get_dir(struct get_walk *walk, const char *remote, const char *local,
                     const struct wio_store_attr *attr)
 {
@@ -157,6 +239,14 @@ static void get_dir(struct get_walk *walk, const char *remote, const char *local
     }
     if (!make_dir(walk, local, attr->mode)) {
         return;
+    }
+    if (strcmp(local, ".") != 0) {
+        stage_add_dir(stage, &(struct stage_dir){.local = (char *)(uintptr_t)local,
+                                                 .root = walk->root,
+                                                 .base = walk->to,
+                                                 .remote = (char *)(uintptr_t)remote,
+                                                 .mode = attr->mode & 0777,
+                                                 .mtime_ns = attr->mtime_ns});
     }
     if (stage_list_read(&list, stage->store, remote, &err) != WIO_OK) {
         stage_failed(stage, &err);
@@ -248,6 +338,7 @@ enum wio_status wio_stage_get(struct wio_store *store, const char *const *paths,
     WIO_CLEANUP(wio_fd_cleanup) int root = -1;
     WIO_TRY(open_root(to, sources, as, &root, err));
     WIO_TRY(stage_begin(&stage, store, params, get_file, err));
+    stage.settle = settle_dir;
     walk.root = root;
     for (size_t i = 0; i < sources; i++) {
         const char *source = stage_remote(paths[i]);

@@ -27,22 +27,44 @@ static void failed_as(struct stage *stage, const char *base, const char *local, 
 
 /* ---- one file ------------------------------------------------------------------------------ */
 
+/* Where the next data begin at or behind `at`, and how many bytes they are at most; 0: a hole up to
+ * the end of the file, which is *from_out. Where a file system knows of no holes all is data. */
+static uint64_t next_data(int fd, uint64_t at, uint64_t *from_out)
+{
+    struct stat status;
+    const off_t from = lseek(fd, (off_t)at, SEEK_DATA);
+    *from_out = from >= 0 ? (uint64_t)from : at;
+    if (from < 0 && errno == ENXIO && fstat(fd, &status) == 0) {
+        *from_out = (uint64_t)status.st_size > at ? (uint64_t)status.st_size : at;
+        return 0;
+    }
+    const off_t to = from >= 0 ? lseek(fd, from, SEEK_HOLE) : -1;
+    return to > from && to - from < STAGE_CHUNK ? (uint64_t)(to - from) : STAGE_CHUNK;
+}
+
+/* Holes stay holes. */
 static enum wio_status copy_bytes(struct stage *stage, int fd, const char *path,
                                   struct wio_store_file *to, void *buffer, struct wio_error *err)
 {
     uint64_t at = 0;
-    size_t got = 0;
-    do {
-        got = STAGE_CHUNK;
+    uint64_t end = 0; /* behind what was written */
+    uint64_t wanted = 0;
+    while ((wanted = next_data(fd, at, &at)) > 0) {
+        size_t got = (size_t)wanted;
         WIO_TRY(wio_io_pread_some(fd, path, buffer, &got, at, err));
+        if (got == 0) {
+            break;
+        }
         WIO_TRY(wio_store_pwrite(to, NULL, buffer, got, at, err));
         at += got;
+        end = at;
         stage_moved(stage, got);
-    } while (got == STAGE_CHUNK);
-    return WIO_OK;
+    }
+    return at > end ? wio_store_truncate(to, NULL, at, err) : WIO_OK;
 }
 
-/* A new file has the access bits at once; one that is there gets them before the first byte. */
+/* A new file has the access bits at once; one that is there gets them before the first byte. Of the
+ * user's own one that may not be written, as an earlier copy may be, the bits are changed first. */
 static enum wio_status open_remote(struct stage *stage, const struct stage_file *file,
                                    struct wio_store_file **to_out, struct wio_error *err)
 {
@@ -59,7 +81,14 @@ static enum wio_status open_remote(struct stage *stage, const struct stage_file 
         return status == WIO_OK ? WIO_OK : wio_error_pass(err, &own);
     }
     how.flags = O_WRONLY | O_CREAT | O_TRUNC | (file->is_met ? O_NOFOLLOW : 0);
-    WIO_TRY(wio_store_file_open(stage->store, file->remote, &how, to_out, err));
+    status = wio_store_file_open(stage->store, file->remote, &how, to_out, &own);
+    if (status != WIO_OK && own.sys_errno == EACCES &&
+        wio_store_chmod(stage->store, file->remote, file->mode | 0600, NULL) == WIO_OK) {
+        status = wio_store_file_open(stage->store, file->remote, &how, to_out, &own);
+    }
+    if (status != WIO_OK) {
+        return wio_error_pass(err, &own);
+    }
     status = wio_store_chmod(stage->store, file->remote, file->mode, err);
     if (status != WIO_OK) {
         wio_store_file_close(*to_out);
@@ -105,9 +134,28 @@ struct put_walk {
     const char *source; /* what the root is called */
     int root;
     unsigned depth;
+    bool is_content; /* "dir/.": what is in it goes into a directory that is there */
 };
 
 static void put_entry(struct put_walk *walk, const char *local, const char *remote);
+
+/* In place of another link, as of an earlier try, but of nothing else. */
+static enum wio_status make_link(struct stage *stage, const char *text, const char *remote,
+                                 struct wio_error *err)
+{
+    char there[STAGE_PATH_MAX];
+    struct wio_error own = WIO_ERROR_INIT;
+    enum wio_status status = wio_store_symlink(stage->store, text, remote, &own);
+    if (status == WIO_OK || own.sys_errno != EEXIST ||
+        wio_store_readlink(stage->store, remote, there, sizeof(there), NULL) != WIO_OK) {
+        return status == WIO_OK ? WIO_OK : wio_error_pass(err, &own);
+    }
+    if (strcmp(there, text) == 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_store_unlink(stage->store, remote, err));
+    return wio_store_symlink(stage->store, text, remote, err);
+}
 
 static void put_link(struct put_walk *walk, const char *local, const char *remote)
 {
@@ -120,7 +168,7 @@ static void put_link(struct put_walk *walk, const char *local, const char *remot
         return;
     }
     text[bytes] = '\0';
-    if (wio_store_symlink(stage->store, text, remote, &err) == WIO_OK) {
+    if (make_link(stage, text, remote, &err) == WIO_OK) {
         stage_count(stage, &stage->counts.links);
     } else {
         stage_failed(stage, &err);
@@ -155,7 +203,20 @@ static const struct dirent *next_entry(DIR *dir)
     return entry;
 }
 
-static void put_dir(struct put_walk *walk, const char *local, const char *remote, uint32_t mode)
+static void settle_dir(struct stage *stage, const struct stage_dir *dir)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    enum wio_status status = wio_store_utimens(stage->store, dir->remote, WIO_STORE_KEEP_TIME,
+                                               dir->mtime_ns, WIO_STORE_NOFOLLOW, &err);
+    status =
+        status == WIO_OK ? wio_store_chmod(stage->store, dir->remote, dir->mode, &err) : status;
+    if (status != WIO_OK) {
+        stage_failed(stage, &err);
+    }
+}
+
+static void put_dir(struct put_walk *walk, const char *local, const char *remote,
+                    const struct stat *source)
 {
     struct stage *stage = walk->stage;
     char below[STAGE_PATH_MAX];
@@ -170,8 +231,16 @@ static void put_dir(struct put_walk *walk, const char *local, const char *remote
         stage_failed_at(stage, walk->source, local, "cannot open the directory");
         return;
     }
-    if (!make_dir(stage, remote, mode | 0700)) {
+    if (!make_dir(stage, remote, source->st_mode | 0700)) {
         return;
+    }
+    if (walk->depth > 0 || !walk->is_content) {
+        stage_add_dir(stage, &(struct stage_dir){.local = (char *)(uintptr_t)local,
+                                                 .root = walk->root,
+                                                 .base = walk->source,
+                                                 .remote = (char *)(uintptr_t)remote,
+                                                 .mode = source->st_mode & 0777,
+                                                 .mtime_ns = ns_of(source->st_mtim)});
     }
     walk->depth++;
     const struct dirent *entry = NULL;
@@ -204,7 +273,7 @@ static void put_entry(struct put_walk *walk, const char *local, const char *remo
                                         .is_met = walk->depth > 0};
         stage_add(walk->stage, &file);
     } else if (S_ISDIR(status.st_mode)) {
-        put_dir(walk, local, remote, status.st_mode);
+        put_dir(walk, local, remote, &status);
     } else if (S_ISLNK(status.st_mode)) {
         put_link(walk, local, remote);
     } else {
@@ -245,11 +314,12 @@ static void put_source(struct stage *stage, const char *source, const char *to, 
         .stage = stage, .source = source, .root = open_root(source, name, &is_dir)};
     *root_out = walk.root;
     stage_last(last, source);
+    walk.is_content = is_into && strcmp(last, ".") == 0;
     if (walk.root < 0) {
         stage_failed_sys(stage, source, "cannot open");
     } else if (is_dir && !stage->params->is_recursive) {
         stage_failed_as(stage, source, WIO_ERR_USAGE, "is a directory: -r copies those");
-    } else if (!stage_join(remote, to, is_into && strcmp(last, ".") != 0 ? last : "")) {
+    } else if (!stage_join(remote, to, is_into && !walk.is_content ? last : "")) {
         stage_failed_as(stage, source, WIO_ERR_UNSUPPORTED, "its path is too long");
     } else {
         put_entry(&walk, name, is_into ? remote : to);
@@ -282,6 +352,7 @@ enum wio_status wio_stage_put(struct wio_store *store, const char *const *paths,
     }
     enum wio_status status = stage_begin(&stage, store, params, put_file, err);
     if (status == WIO_OK) {
+        stage.settle = settle_dir;
         for (size_t i = 0; i < sources; i++) {
             put_source(&stage, paths[i], remote, is_into, &roots[i]);
         }

@@ -85,6 +85,41 @@ stage_begin(struct stage *stage, struct wio_store *store, const struct wio_stage
     return WIO_OK;
 }
 
+static void dir_free(struct stage_dir *dir)
+{
+    free(dir->local);
+    free(dir->remote);
+    free(dir);
+}
+
+static void settle_dirs(struct stage *stage)
+{
+    struct stage_dir *dir = NULL;
+    while ((dir = SLIST_FIRST(&stage->dirs)) != NULL) {
+        SLIST_REMOVE_HEAD(&stage->dirs, next);
+        stage->settle(stage, dir);
+        dir_free(dir);
+    }
+}
+
+void stage_add_dir(struct stage *stage, const struct stage_dir *like)
+{
+    struct stage_dir *dir = calloc(1, sizeof(*dir));
+    if (dir != NULL) {
+        *dir = *like;
+        dir->local = strdup(like->local);
+        dir->remote = strdup(like->remote);
+    }
+    if (dir == NULL || dir->local == NULL || dir->remote == NULL) {
+        stage_failed_as(stage, like->remote, WIO_ERR_NOMEM, "out of memory");
+        if (dir != NULL) {
+            dir_free(dir);
+        }
+        return;
+    }
+    SLIST_INSERT_HEAD(&stage->dirs, dir, next);
+}
+
 void stage_end(struct stage *stage, struct wio_stage_counts *counts_out)
 {
     (void)pthread_mutex_lock(&stage->mutex);
@@ -95,6 +130,7 @@ void stage_end(struct stage *stage, struct wio_stage_counts *counts_out)
         (void)pthread_join(stage->threads[i], NULL);
     }
     free(stage->threads);
+    settle_dirs(stage);
     (void)pthread_mutex_destroy(&stage->mutex);
     (void)pthread_cond_destroy(&stage->is_there);
     (void)pthread_cond_destroy(&stage->has_room);
@@ -218,6 +254,13 @@ int stage_open(int dir, const char *path, int flags, unsigned mode)
                            .mode = (flags & O_CREAT) != 0 ? mode : 0,
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
     return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+}
+
+struct timespec stage_time(int64_t ns)
+{
+    const int64_t second_ns = INT64_C(1000000000);
+    const int64_t behind_ns = (ns % second_ns + second_ns) % second_ns;
+    return (struct timespec){(time_t)((ns - behind_ns) / second_ns), (long)behind_ns};
 }
 
 const char *stage_remote(const char *path)

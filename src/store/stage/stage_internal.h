@@ -22,10 +22,23 @@ struct stage_file {
     bool is_met; /* in a tree: where a link is meanwhile, it is not followed */
 };
 
+/* A directory of a tree, whose access bits and time are set when all below it is there. */
+struct stage_dir {
+    SLIST_ENTRY(stage_dir) next;
+    char *local; /* below `root` .. */
+    int root;
+    const char *base; /* .. which is called so; the caller's */
+    char *remote;
+    uint32_t mode;
+    int64_t mtime_ns;
+};
+
 struct stage {
     struct wio_store *store;
     const struct wio_stage_params *params;
     void (*copy)(struct stage *stage, struct stage_file *file, void *buffer);
+    void (*settle)(struct stage *stage, const struct stage_dir *dir);
+    SLIST_HEAD(, stage_dir) dirs; /* those of the walk, the last one first */
     pthread_t *threads;
     unsigned thread_count;
     pthread_mutex_t mutex; /* what is below */
@@ -42,11 +55,13 @@ WIO_MUST_CHECK enum wio_status
 stage_begin(struct stage *stage, struct wio_store *store, const struct wio_stage_params *params,
             void (*copy)(struct stage *stage, struct stage_file *file, void *buffer),
             struct wio_error *err);
-/* Waits for all files. */
+/* Waits for all files, then settles the directories, those below before those above. */
 void stage_end(struct stage *stage, struct wio_stage_counts *counts_out);
 
 /* Paths are copied. Waits while many files wait. */
 void stage_add(struct stage *stage, const struct stage_file *like);
+/* By the thread of the walk. Paths are copied; `settle` comes at the end. */
+void stage_add_dir(struct stage *stage, const struct stage_dir *like);
 void stage_failed(struct stage *stage, const struct wio_error *err);
 /* The same for a failed system call or a status alone. */
 void stage_failed_sys(struct stage *stage, const char *path, const char *what);
@@ -66,6 +81,8 @@ bool stage_join(char out[STAGE_PATH_MAX], const char *dir, const char *name);
 void stage_last(char out[STAGE_PATH_MAX], const char *path);
 /* Beneath `dir`, through no link. -1 and errno. */
 int stage_open(int dir, const char *path, int flags, unsigned mode);
+/* Nanoseconds since 1970, also before it. */
+struct timespec stage_time(int64_t ns);
 /* What the store knows of a path of the command line: ":" in front is not part of it. */
 const char *stage_remote(const char *path);
 

@@ -4,6 +4,7 @@
 import filecmp
 import os
 import random
+import subprocess
 import time
 import unittest
 
@@ -58,6 +59,66 @@ class Store(StoreCase):
         self.assertEqual(removed["failed"], 0)
         self.assertEqual(self.json("store", "df")["used_bytes"], 0)
         self.assertEqual(self.json("store", "ls")["entries"], [])
+
+    def test_directories_keep_rights_and_times(self):
+        self.write("a/in/file", b"text")
+        self.write("a/shut/file", b"text")
+        os.symlink("in/file", self.path("a/link"))
+        for name, mode, time_ns in (("a/in/file", 0o600, -5_000_000_001), ("a/shut", 0o555, 10**18 + 1),
+                                    ("a/in", 0o750, 10**18 + 2), ("a", 0o711, -1)):
+            os.chmod(self.path(name), mode)
+            os.utime(self.path(name), ns=(0, time_ns))
+        for _ in range(2):  # the second time, as after one that was interrupted, all is there already
+            self.assertEqual(self.json("store", "put", "-r", "a", "/")["failed"], 0)
+            os.makedirs(self.path("back"), exist_ok=True)
+            self.assertEqual(self.json("store", "get", "-r", "/a", "back")["failed"], 0)
+            for name in ("a", "a/in", "a/in/file", "a/shut"):
+                was, found = os.stat(self.path(name)), os.stat(self.path("back", name))
+                self.assertEqual((was.st_mode, was.st_mtime_ns), (found.st_mode, found.st_mtime_ns), name)
+        self.assertIn(time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(-6)), self.whyio("store", "ls", "/a/in").stdout)
+        # what is in a directory goes into one that is there, which keeps its own
+        os.makedirs(self.path("into"))
+        os.chmod(self.path("into"), 0o700)
+        self.whyio("store", "get", "-r", "/", "into")
+        self.assertEqual(os.stat(self.path("into")).st_mode & 0o777, 0o700)
+
+    def test_read_only_files_are_copied_again(self):
+        """As user 0, who may write them anyway, again as another one."""
+        self.write("a/file", b"old")
+        for text in (b"old", b"new"):
+            os.chmod(self.path("a/file"), 0o600)
+            self.write("a/file", text)
+            os.chmod(self.path("a/file"), 0o400)
+            self.whyio("store", "put", "-r", "a", "/")
+            self.whyio("store", "get", "-r", "/a/.", "back" if text == b"old" else "back/.")
+            self.assertEqual(self.read("back/file"), text)
+            self.assertEqual(os.stat(self.path("back/file")).st_mode & 0o777, 0o400)
+        if os.geteuid() != 0:
+            return
+        inside = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
+        known = {name: os.path.abspath(os.environ[name]) for name in ("WHYIO", "WHYIO_SOURCE", "STORE_SERVED")}
+        if subprocess.run([*inside, "test", "-x", known["STORE_SERVED"]], check=False).returncode != 0:
+            self.skipTest("another user cannot execute the programs of the build")
+        done = subprocess.run([*inside, "python3", "-B", os.path.abspath(__file__),
+                               "Store.test_read_only_files_are_copied_again"], check=False, timeout=120, cwd="/", text=True,
+                              env={**known, "PATH": "/usr/bin:/bin"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_links_are_replaced_by_links_alone(self):
+        self.write("a/other", b"")
+        os.symlink("one", self.path("a/link"))
+        self.whyio("store", "put", "-r", "a", "/")
+        os.remove(self.path("a/link"))
+        os.symlink("two", self.path("a/link"))
+        self.assertEqual(self.json("store", "put", "-r", "a", "/")["failed"], 0)
+        os.makedirs(self.path("back/a"))
+        os.symlink("three", self.path("back/a/link"))
+        self.assertEqual(self.json("store", "get", "-r", "/a", "back")["failed"], 0)
+        self.assertEqual(os.readlink(self.path("back/a/link")), "two")
+        os.remove(self.path("back/a/link"))
+        self.write("back/a/link", b"a file")
+        self.assertEqual(self.json("store", "get", "-r", "/a", "back", status=1)["failed"], 1)
+        self.assertEqual(self.read("back/a/link"), b"a file")
 
     def test_what_fails_is_named(self):
         self.write("a/file", b"text")
@@ -195,6 +256,24 @@ class Real(StoreCase):
 
     def serve(self):
         return Serving(self.path("served"), self.targets)
+
+    def test_holes_stay_holes(self):
+        with open(self.path("sparse"), "wb") as out:
+            out.truncate(50 << 20)
+            out.seek(20 << 20)
+            out.write(b"between")
+        with open(self.path("hole"), "wb") as out:
+            out.truncate((5 << 20) + 1)
+        moved = self.json("store", "put", "sparse", "hole", "/")["bytes"]
+        has_holes = os.stat(self.path("hole")).st_blocks == 0  # else all is copied
+        if has_holes:
+            self.assertLess(moved, 8 << 20)
+            self.assertLess(self.json("store", "df")["used_bytes"], 8 << 20)
+        for name in ("sparse", "hole"):
+            self.whyio("store", "get", f"/{name}", f"{name}.back")
+            self.assertTrue(filecmp.cmp(self.path(name), self.path(f"{name}.back"), shallow=False))
+            if has_holes:
+                self.assertLess(os.stat(self.path(f"{name}.back")).st_blocks * 512, 8 << 20)
 
     def test_what_is_stable_is_there_after_a_restart(self):
         source = random.Random(7)
