@@ -25,6 +25,7 @@
 #include "store/storage/root.h"
 
 #define WATCH_NS UINT64_C(3600000000000)
+#define LAUNCHER_NS UINT64_C(1000000000) /* how often a job's launcher is looked at */
 /* Of a trace, where the caller has no other wish. */
 #define SERVE_TRACE_BYTES UINT64_C(1073741824)
 
@@ -57,6 +58,7 @@ struct serve {
     int remains;                  /* of a job: its files go with this process */
     char met[WIO_SERVE_RANKS_MAX][WIO_LINK_ADDRESS_BYTES];
     struct wio_io_timer *watch; /* a loop without a listener waits for signals, too */
+    pid_t launcher;             /* of a job: this process ends with it */
     bool is_begun;              /* all servers of the process are there */
     bool is_ended;
     bool has_failed; /* the catalogue */
@@ -443,10 +445,17 @@ static void tell_ready(const struct serve *serve)
     }
 }
 
+/* A launcher that is killed, or interrupted twice, ends without a signal to what it has begun. */
 static void keep_watch(void *context)
 {
-    const struct serve *serve = context;
-    wio_net_io(serve->net)->ops->timer_set(serve->watch, WATCH_NS);
+    struct serve *serve = context;
+    if (serve->launcher != 0 && getppid() != serve->launcher) {
+        serve->is_ended = true;
+        wio_net_stop(serve->net);
+        return;
+    }
+    wio_net_io(serve->net)
+        ->ops->timer_set(serve->watch, serve->launcher != 0 ? LAUNCHER_NS : WATCH_NS);
 }
 
 static enum wio_status watch_signals(struct serve *serve, struct wio_error *err)
@@ -536,6 +545,7 @@ enum wio_status wio_serve(const struct wio_serve_config *config, struct wio_erro
     serve->config = config;
     serve->lock = -1;
     serve->remains = -1;
+    serve->launcher = config->job != NULL ? getppid() : 0;
     enum wio_status status = begin(serve, err);
     if (status == WIO_OK) {
         serve->is_begun = true;

@@ -227,6 +227,20 @@ def case_job_killed(directory):
     gone(directory)
 
 
+def case_launcher_killed(directory):
+    """A launcher that is killed says nothing to its servers: they end, too."""
+    server = mpirun(directory, ranks=2)
+    assert all(server.stdout.readline() for _ in range(2)), server.stderr.read()
+    ranks = processes_below(server.pid)
+    server.kill()
+    server.wait(WAIT)
+    end = time.monotonic() + WAIT
+    while any(os.path.exists(f"/proc/{pid}") for pid in ranks):
+        assert time.monotonic() < end, ranks
+        time.sleep(0.05)
+    gone(directory)
+
+
 def explained(trace):
     done = subprocess.run([WHYIO, "explain", "--format=json", trace], stdout=subprocess.PIPE, text=True, check=True,
                           timeout=WAIT)
@@ -388,6 +402,7 @@ def main():
                  "trace": lambda: case_trace(directory), "same_pid": lambda: case_same_pid(directory),
                  "flight": lambda: case_flight(directory), "job": lambda: case_job(directory),
                  "job_killed": lambda: case_job_killed(directory),
+                 "launcher_killed": lambda: case_launcher_killed(directory),
                  "admission": lambda: case_admission(directory)}
         cases[CASE]()
 
