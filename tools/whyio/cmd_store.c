@@ -36,6 +36,10 @@ struct store_args {
 };
 
 static const struct argp_option options[] = {
+    {"update", 'u', NULL, 0,
+     "put, get: copy no file that is there with the same size and time, as after a copy that was "
+     "interrupted",
+     0},
     {"recursive", 'r', NULL, 0, "put, get, rm: directories, too", 0},
     {"parents", 'p', NULL, 0, "mkdir: no error where it is there; make those above, too", 0},
     {"jobs", OPTION_JOBS, "N", 0, "put, get: so many files at a time (default: 8)", 0},
@@ -81,6 +85,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'r':
         args->stage.is_recursive = true;
+        return 0;
+    case 'u':
+        args->stage.is_update = true;
         return 0;
     case 'p':
         args->has_parents = true;

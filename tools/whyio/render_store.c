@@ -151,6 +151,9 @@ static void print_counts(const struct cmd_store_result *result, const char *verb
             ", %s in %.2f s (%s)", wio_format_size(bytes, counts->bytes), result->time_s,
             wio_format_rate(rate, result->time_s > 0 ? (double)counts->bytes / result->time_s : 0));
     }
+    if (counts->skipped > 0) {
+        printf("; %" PRIu64 " were there", counts->skipped);
+    }
     if (counts->failed > 0) {
         printf("; %" PRIu64 " failed", counts->failed);
     }
@@ -237,6 +240,7 @@ static void render_json(const struct cmd_store_result *result, const char *verb,
         wio_json_u64(&json, "directories", result->counts.directories);
         wio_json_u64(&json, "links", result->counts.links);
         wio_json_u64(&json, "bytes", result->counts.bytes);
+        wio_json_u64(&json, "skipped", result->counts.skipped);
     } else {
         json_entries(&json, result);
     }

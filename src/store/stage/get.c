@@ -100,6 +100,22 @@ static bool set_mode(int fd, const struct stage_file *file)
     return fstat(fd, &status) == 0 && (!S_ISREG(status.st_mode) || fchmod(fd, file->mode) == 0);
 }
 
+/* The time is set when all bytes are there: a copy that was interrupted has another one. */
+static bool is_there(struct stage *stage, const struct stage_file *file)
+{
+    struct stat status;
+    struct wio_store_attr attr = {.struct_size = sizeof(attr)};
+    const unsigned how = file->is_met ? WIO_STORE_NOFOLLOW : 0;
+    WIO_CLEANUP(wio_fd_cleanup) int fd = stage_open(file->root, file->local, O_RDONLY, 0);
+    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
+        wio_store_stat(stage->store, file->remote, how, &attr, NULL) != WIO_OK) {
+        return false;
+    }
+    const struct timespec time = stage_time(attr.mtime_ns);
+    return attr.size == (uint64_t)status.st_size && time.tv_sec == status.st_mtim.tv_sec &&
+           time.tv_nsec == status.st_mtim.tv_nsec;
+}
+
 /* One of the user's own that may not be written, as an earlier copy may be, becomes writable. */
 static int open_local(const struct stage_file *file)
 {
@@ -117,6 +133,10 @@ static int open_local(const struct stage_file *file)
 static void get_file(struct stage *stage, struct stage_file *file, void *buffer)
 {
     struct wio_error err = WIO_ERROR_INIT;
+    if (stage->params->is_update && is_there(stage, file)) {
+        stage_count(stage, &stage->counts.skipped);
+        return;
+    }
     int fd = open_local(file);
     if (fd < 0) {
         stage_failed_at(stage, file->base, file->local, "cannot make the file");

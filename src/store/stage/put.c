@@ -110,9 +110,22 @@ static enum wio_status copy_to(struct stage *stage, const struct stage_file *fil
                              file->is_met ? WIO_STORE_NOFOLLOW : 0, err);
 }
 
+/* The time is set when all bytes are there: a copy that was interrupted has another one. */
+static bool is_there(struct stage *stage, const struct stage_file *file)
+{
+    struct wio_store_attr attr = {.struct_size = sizeof(attr)};
+    const unsigned how = file->is_met ? WIO_STORE_NOFOLLOW : 0;
+    return wio_store_stat(stage->store, file->remote, how, &attr, NULL) == WIO_OK &&
+           S_ISREG(attr.mode) && attr.size == file->bytes && attr.mtime_ns == file->mtime_ns;
+}
+
 static void put_file(struct stage *stage, struct stage_file *file, void *buffer)
 {
     struct wio_error err = WIO_ERROR_INIT;
+    if (stage->params->is_update && is_there(stage, file)) {
+        stage_count(stage, &stage->counts.skipped);
+        return;
+    }
     int fd = stage_open(file->root, file->local, O_RDONLY, 0);
     if (fd < 0) {
         stage_failed_at(stage, file->base, file->local, "cannot open");
@@ -270,6 +283,7 @@ static void put_entry(struct put_walk *walk, const char *local, const char *remo
                                         .remote = (char *)(uintptr_t)remote,
                                         .mode = status.st_mode & 0777,
                                         .mtime_ns = ns_of(status.st_mtim),
+                                        .bytes = (uint64_t)status.st_size,
                                         .is_met = walk->depth > 0};
         stage_add(walk->stage, &file);
     } else if (S_ISDIR(status.st_mode)) {

@@ -16,6 +16,7 @@ struct wio_stage_params {
     bool is_recursive;
     unsigned jobs; /* files at a time; 0: 8 */
     bool is_stable;
+    bool is_update;       /* files that seem to be there already are not copied */
     uint32_t segments;    /* of new files; 0: the store's */
     uint32_t stripe_unit; /* .. */
     /* From any thread, one at a time. Both may be NULL. */
@@ -31,6 +32,7 @@ struct wio_stage_counts {
     uint64_t links;
     uint64_t bytes;
     uint64_t failed;
+    uint64_t skipped; /* is_update: a file of that size and time was there */
 };
 
 /*

@@ -19,7 +19,8 @@ struct stage_file {
     char *remote;
     uint32_t mode;
     int64_t mtime_ns;
-    bool is_met; /* in a tree: where a link is meanwhile, it is not followed */
+    uint64_t bytes; /* put: of the local file */
+    bool is_met;    /* in a tree: where a link is meanwhile, it is not followed */
 };
 
 /* A directory of a tree, whose access bits and time are set when all below it is there. */

@@ -104,6 +104,29 @@ class Store(StoreCase):
                               env={**known, "PATH": "/usr/bin:/bin"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertEqual(done.returncode, 0, done.stdout)
 
+    def test_an_interrupted_copy_goes_on(self):
+        self.make_tree()
+        os.utime(self.path("tree/d0/e0/f0"), ns=(0, -5_000_000_001))
+        put = ["store", "put", "-r", "tree", "/", "--update"]
+        self.assertEqual(self.json(*put)["skipped"], 0)
+        self.whyio("store", "truncate", "5", "/tree/large")  # as where a copy ended in the middle
+        self.whyio("store", "rm", "/tree/d1/e1/f1")
+        os.utime(self.path("tree/d3/e0/f3"), ns=(0, 7))
+        again = self.json(*put)
+        self.assertEqual((again["files"], again["skipped"], again["failed"]), (3, 58, 0))
+        get = ["store", "get", "-r", "/tree", "back", "-u"]
+        self.assertEqual(self.json(*get)["files"], 61)
+        os.rename(self.path("back"), self.path("tree2"))
+        os.truncate(self.path("tree2/large"), 1 << 20)
+        os.remove(self.path("tree2/d1/e1/f1"))
+        os.utime(self.path("tree2/d3/e0/f3"))
+        os.makedirs(self.path("back"))
+        os.rename(self.path("tree2"), self.path("back/tree"))
+        again = self.json(*get)
+        self.assertEqual((again["files"], again["skipped"], again["failed"]), (3, 58, 0))
+        self.assertEqual(tree(self.path("tree")), tree(self.path("back/tree")))
+        self.assertIn("; 61 were there", self.whyio(*get).stdout)
+
     def test_links_are_replaced_by_links_alone(self):
         self.write("a/other", b"")
         os.symlink("one", self.path("a/link"))
