@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -141,14 +142,58 @@ static void names_come_and_go(void **state)
     assert_true(space.total_bytes >= space.free_bytes && space.total_bytes > 0);
 }
 
+static int cut(const char *path, uint64_t bytes)
+{
+    return truncate(path, (off_t)bytes);
+}
+
+/* What is told is exact: a file can have that length, and no byte more, whatever the file system.
+ */
+static void the_longest_file_is_found(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_io_space space;
+    unsigned count = 0;
+    char *path = wio_test_path("long");
+    assert_ok(io->ops->space(io, &space, &err), &err);
+    assert_ok(io->ops->list(io, "", count_names, &count, &err), &err);
+    io->ops->file_close(open_file("long", WIO_IO_CREATE));
+    assert_int_equal(cut(path, space.file_bytes_max), 0);
+    if (space.file_bytes_max < INT64_MAX) {
+        assert_int_equal(cut(path, space.file_bytes_max + 1), -1);
+        assert_int_equal(errno, EFBIG);
+    }
+    unsigned after = 0;
+    assert_ok(io->ops->remove(io, "long", &err), &err);
+    assert_ok(io->ops->list(io, "", count_names, &after, &err), &err);
+    assert_int_equal(after, count); /* nothing was left by the search */
+    free(path);
+}
+
+/* A bound of the process counts, too: past it a signal comes. */
+static void a_bound_of_the_process_counts(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_io_space space;
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const struct rlimit bound = {.rlim_cur = 1 << 20, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &bound), 0);
+    enum wio_status status = io->ops->space(io, &space, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_ok(status, &err);
+    assert_int_equal(space.file_bytes_max, 1 << 20);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(writes_parts_and_reads_them),
-        TEST(flushes_several_at_once),
-        TEST(stays_below_its_directory),
-        TEST(names_come_and_go),
+        TEST(writes_parts_and_reads_them), TEST(flushes_several_at_once),
+        TEST(stays_below_its_directory),   TEST(names_come_and_go),
+        TEST(the_longest_file_is_found),   TEST(a_bound_of_the_process_counts),
     };
     return WIO_RUN(tests);
 }
