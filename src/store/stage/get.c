@@ -13,7 +13,6 @@
 #include "store/stage/list.h"
 #include "store/stage/stage_internal.h"
 
-
 /* ---- one file ------------------------------------------------------------------------------ */
 
 enum { HOLE_UNIT = 64 << 10 };
