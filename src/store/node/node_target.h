@@ -30,7 +30,7 @@ struct node_target_config {
     uint64_t checkpoint_bytes;
     struct wio_admit_total *admission; /* of all targets of the process; NULL: none */
     struct wio_tracer *tracer;         /* NULL: transactions are not traced; the caller's */
-    uint32_t admin;            /* the user who may drop statistics of jobs, beside user 0 */
+    uint32_t admin;                    /* the user who may drop statistics of jobs, beside user 0 */
     /* Nothing becomes durable any more: once, from the loop. The process is to end, and to recover
      * from the log. */
     void (*failed)(void *context, const struct wio_error *why);

@@ -21,7 +21,7 @@ struct wio_session_config {
     const char *const *addresses;       /* of the targets; copied */
     uint16_t targets;
     uint32_t txns_max;
-    uint64_t vote_ns; /* as of wio_coord_config; 0: its default */
+    uint64_t vote_ns;                /* as of wio_coord_config; 0: its default */
     const struct wio_coord_ops *ops; /* with `context`; send is not called */
     void *context;
     /* Of the connections, with `context`; reply and push are not called. NULL: none is. */

@@ -11,8 +11,8 @@
 
 #include <whyio/trace.h>
 
-#include <whyio/source.h>
 #include <whyio/segment.h>
+#include <whyio/source.h>
 
 /* What this program knows of itself. */
 struct self {

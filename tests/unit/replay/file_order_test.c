@@ -169,7 +169,7 @@ static void a_change_that_the_overlapping_one_needs_precedes_it(void **state)
     finish(3);
     assert_item(0, 0, 0, 2, 1);
     assert_item(1, 0, 0, 1, 20); /* made after it was removed .. */
-    assert_item(2, 1, 0, 2, 1); /* .. which was after it was made before */
+    assert_item(2, 1, 0, 2, 1);  /* .. which was after it was made before */
 }
 
 /* The second thread waits for the first one already: nothing may be put before that. */
