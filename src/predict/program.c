@@ -57,6 +57,17 @@ static uint32_t rank_span(const struct wio_trace *trace, uint32_t least)
     return span;
 }
 
+static enum wio_status count_streams(struct wio_program *program)
+{
+    program->streams_of =
+        calloc((size_t)wio_trace_process_count(program->trace) + 1, sizeof(*program->streams_of));
+    for (uint32_t i = 0; program->streams_of != NULL && i < wio_trace_stream_count(program->trace);
+         i++) {
+        program->streams_of[wio_trace_stream(program->trace, i)->process]++;
+    }
+    return program->streams_of != NULL ? WIO_OK : WIO_ERR_NOMEM;
+}
+
 enum wio_status wio_program_init(struct wio_program *program, const struct wio_trace *trace,
                                  struct wio_error *err)
 {
@@ -65,7 +76,8 @@ enum wio_status wio_program_init(struct wio_program *program, const struct wio_t
     program->trace = trace;
     program->ranks = info.ranks > 0 ? info.ranks : 1;
     program->rank_span = rank_span(trace, program->ranks);
-    enum wio_status status = read_all(program, err);
+    enum wio_status status = count_streams(program);
+    status = status == WIO_OK ? read_all(program, err) : status;
     if (status == WIO_ERR_NOMEM) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
     }
@@ -77,4 +89,5 @@ void wio_program_fini(struct wio_program *program)
     wio_waits_fini(&program->waits);
     wio_used_files_fini(&program->files);
     wio_calls_fini(&program->calls);
+    free(program->streams_of);
 }

@@ -22,8 +22,9 @@ struct wio_program {
     struct wio_waits waits;
     struct wio_used_files files;
     struct wio_calls calls;
-    uint32_t ranks;     /* that were recorded, at least 1 */
-    uint32_t rank_span; /* the highest rank + 1: more than `ranks` where some were not recorded */
+    uint32_t *streams_of; /* by process: how many it has; owned */
+    uint32_t ranks;       /* that were recorded, at least 1 */
+    uint32_t rank_span;   /* the highest rank + 1: more than `ranks` where some were not recorded */
 };
 
 /* The trace must outlive it. After an error it may only be released. */

@@ -256,6 +256,8 @@ static void see_read(struct wio_patterns *patterns, const struct wio_event *even
     }
     wio_spans_add(&use->read, begin, end);
     wio_spans_add(&file->read, begin, end);
+    file->read_begin = file->read_end == 0 || begin < file->read_begin ? begin : file->read_begin;
+    file->read_end = end > file->read_end ? end : file->read_end;
     file->extent = end > file->extent ? end : file->extent;
     see_sharing(patterns, file, &file->first_reader, event->stream);
     file->is_read_by_several =
@@ -355,7 +357,9 @@ static bool is_repeated(const struct wio_event *event, enum wio_class cls,
                         const struct wio_file_row *file)
 {
     if (cls == WIO_CLASS_OPEN) {
-        return file->opens > (is_new_descriptor(event->op) ? 0 : 1);
+        /* the open within an fopen comes behind it, and is the same */
+        const bool is_counted = (event->flags & WIO_EVENT_CAUSED) != 0;
+        return file->opens > (is_new_descriptor(event->op) && !is_counted ? 0 : 1);
     }
     if (cls == WIO_CLASS_CLOSE) {
         return file->opens > 1;

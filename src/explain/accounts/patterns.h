@@ -37,6 +37,8 @@ struct wio_file_row {
     uint64_t scans;     /* of its entries: calls that begin one .. */
     uint64_t dir_opens; /* .. and opens with O_DIRECTORY, which stand for one where no call does */
     uint64_t bytes_read;
+    uint64_t read_begin; /* valid where bytes_read > 0: the first byte that was read .. */
+    uint64_t read_end;   /* .. and behind the last one */
     uint64_t bytes_written;
     uint64_t time_ns; /* of operations on it */
     uint64_t meta_ns; /* of these: of those that move no data */

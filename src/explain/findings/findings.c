@@ -128,7 +128,7 @@ static enum wio_status add_step(struct sorter *sorter, uint32_t kind, const stru
     group->unsynced += step->unsynced;
     group->data_count += step->data_count;
     group->data_ns += step->data_ns;
-    group->data_opens += wio_finding_class(input, step) == WIO_CLASS_OPEN ? step->data_count : 0;
+    group->data_opens += is_open(input, step) ? step->data_count : 0;
     group->opens += is_open(input, step) ? step->count : 0;
     group->is_several = group->is_several || step->path != group->path;
     if (step->cause < input->waiting->caused_capacity && step->cause == number) {

@@ -349,7 +349,7 @@ static enum wio_status find_gain(struct predictor *predictor, const struct wio_f
     WIO_TRY(predict_alone(predictor, finding, &change, gain, err));
     if (finding->is_kept_assumed && gain->basis == WIO_GAIN_TRACE) {
         gain->is_assumed = !isnan(gain->gain_s);
-        gain->low_s = fmin(gain->low_s, 0); /* their bytes may cost as much */
+        gain->low_s = isnan(gain->low_s) ? gain->low_s : fmin(gain->low_s, 0);
     }
     if (gain->why[0] != '\0') {
         return WIO_OK;

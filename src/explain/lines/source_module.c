@@ -302,6 +302,7 @@ bool wio_source_module_is_header(const struct wio_source_module *module, uint64_
     if (strncmp(symbol, "_Z", 2) != 0) { /* C has no templates */
         return false;
     }
-    return is_standard(symbol) || (wio_source_module_find(module, address, &place) == WIO_OK &&
-                                   is_system_header(place.file));
+    /* an instance of a template of the library may hold the program's code, inlined */
+    return wio_source_module_find(module, address, &place) == WIO_OK ? is_system_header(place.file)
+                                                                     : is_standard(symbol);
 }

@@ -4,19 +4,6 @@
 #include "ops/calls.h"
 #include "schedule/sync.h"
 
-/* Has the process of the stream no other one? */
-static bool is_alone(const struct wio_trace *trace, uint32_t stream)
-{
-    uint32_t process = wio_trace_stream(trace, stream)->process;
-
-    for (uint32_t i = 0; i < wio_trace_stream_count(trace); i++) {
-        if (i != stream && wio_trace_stream(trace, i)->process == process) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool wio_change_gives(struct wio_change_giving *giving, const struct wio_change_work *work,
                       const struct wio_event *event)
 {
@@ -25,7 +12,7 @@ bool wio_change_gives(struct wio_change_giving *giving, const struct wio_change_
     if (event->stream != giving->stream) {
         giving->stream = event->stream;
         giving->act = waits->first[event->stream];
-        giving->is_alone = is_alone(work->program->trace, event->stream);
+        giving->is_alone = work->program->streams_of[wio_change_image(work, event)] == 1;
     }
     for (; giving->act < waits->first[event->stream + 1] &&
            waits->acts[giving->act].seq <= event->seq;

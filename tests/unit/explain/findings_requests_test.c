@@ -150,6 +150,38 @@ static void reads_without_gaps(void **state)
     expect_change("small_reads", "gather reads", false);
 }
 
+/* The begin of a file that has more: nothing lies between these reads. */
+static void reads_of_a_part_have_no_gaps(void **state)
+{
+    (void)state;
+    begin_script(OPEN);
+    add("pread t=5000 dur=1000 fd=3 path=/d/a off=900000 size=1 res=0 at=0x21\n");
+    add("pwrite t=7000 dur=1000 fd=3 path=/d/a off=999999 size=1 at=0x22\n");
+    for (unsigned i = 0; i < 100; i++) {
+        add("pread t=%u dur=8000000 fd=3 path=/d/a off=%u size=100 at=0x20\n", 10000 + i * 8001000,
+            i * 100);
+    }
+    expect_change("small_reads", "gather reads", false);
+}
+
+/* A larger buffer of a stream does not hold records that lie far apart. */
+static void streams_at_random_places(void **state)
+{
+    (void)state;
+    begin_script(OPEN);
+    for (unsigned i = 0; i < 100; i++) {
+        unsigned at = i * 7919 % 100 * 65536;
+        add("fwrite t=%u dur=8000000 fd=3 path=/d/a off=%u size=4096 at=0x20\n",
+            10000 + i * 8001000, at);
+        add("write t=%u dur=7999000 fd=3 path=/d/a off=%u size=4096 at=0x20 caused\n",
+            10500 + i * 8001000, at);
+    }
+    struct run run = explain_with(wio_thresholds_default());
+    assert_true(run.of->findings.count > 0);
+    assert_null(strstr(run.of->findings.items[0].change, "buffer of 1 MiB"));
+    run_end(&run);
+}
+
 static void copies_in_small_parts(void **state)
 {
     (void)state;
@@ -187,7 +219,45 @@ static void a_file_opened_for_each_flush(void **state)
     expect_change("sync_storm", "commit 16", true);
 }
 
+/* Each rank has opened the file once: one flush for several is right. */
+static void a_file_of_all_ranks_is_opened_by_each(void **state)
+{
+    (void)state;
+    begin_script("");
+    for (unsigned rank = 0; rank < 32; rank++) {
+        add("process %u rank=%u\nstream %u %u\n", 10 + rank, rank, rank, 10 + rank);
+    }
+    for (unsigned rank = 0; rank < 32; rank++) {
+        add("open stream=%u t=%u dur=10 path=/d/f res=3 a0=66 at=0x10\n", rank, rank);
+        for (unsigned i = 0; i < 34; i++) {
+            unsigned t = 10000 + i * 10000 + rank;
+            add("write stream=%u t=%u dur=10 fd=3 path=/d/f off=%u size=100 at=0x11\n", rank, t,
+                i * 100);
+            add("fsync stream=%u t=%u dur=8000 fd=3 path=/d/f at=0x12\n", rank, t + 100);
+        }
+    }
+    expect_change("sync_storm", "one flush for every 16", false);
+}
+
 /* ---- names ---- */
+
+/* Each file is opened once, by a call of stdio. */
+static void files_that_are_opened_once_by_stdio(void **state)
+{
+    (void)state;
+    begin_script("");
+    for (unsigned i = 0; i < 100; i++) {
+        unsigned t = i * 20000;
+        add("fopen t=%u dur=8000 path=/d/f%u res=3 at=0x10\n", t, i);
+        add("open t=%u dur=7000 path=/d/f%u res=3 a0=0 at=0x10 caused\n", t + 500, i);
+        add("close t=%u dur=3000 fd=3 path=/d/f%u at=0x30\n", t + 9000, i);
+    }
+    struct run run = explain_with(wio_thresholds_default());
+    for (uint32_t i = 0; i < run.of->findings.count; i++) {
+        assert_string_not_equal(run.of->findings.items[i].kind, "open_storm");
+    }
+    run_end(&run);
+}
 
 static void temporary_files_are_names_that_are_made(void **state)
 {
@@ -228,6 +298,10 @@ int main(void)
         cmocka_unit_test(reads_with_gaps_between_them),
         cmocka_unit_test(reads_that_are_far_apart),
         cmocka_unit_test(reads_without_gaps),
+        cmocka_unit_test(reads_of_a_part_have_no_gaps),
+        cmocka_unit_test(streams_at_random_places),
+        cmocka_unit_test(a_file_of_all_ranks_is_opened_by_each),
+        cmocka_unit_test(files_that_are_opened_once_by_stdio),
         cmocka_unit_test(copies_in_small_parts),
         cmocka_unit_test(flushes_of_mapped_pages),
         cmocka_unit_test(a_file_opened_for_each_flush),

@@ -31,8 +31,8 @@ static bool is_read(unsigned cls)
     return cls == WIO_CLASS_READ || cls == WIO_CLASS_ASYNC_READ;
 }
 
-/* Bytes from the first to the last of a file of which at most half are read; 0: there is no such.
- */
+/* Bytes from the first to the last that were read of a file, where at most half of them were; 0:
+ * there is no such. */
 static double gapped_bytes(const struct wio_finding_input *input,
                            const struct wio_finding_group *group)
 {
@@ -42,13 +42,26 @@ static double gapped_bytes(const struct wio_finding_input *input,
         return 0;
     }
     const struct wio_file_row *file = &patterns->files[group->path];
-    return file->bytes_read <= file->extent / 2 ? (double)file->extent : 0;
+    const uint64_t range = file->read_end - file->read_begin;
+    return file->bytes_read <= range / 2 ? (double)range : 0;
 }
 
 static void set(struct wio_finding *finding, double kept)
 {
     wio_finding_removes(finding, kept);
     finding->is_kept_assumed = kept < 1;
+}
+
+/* At random places a larger request does not stand for several. */
+static bool is_random_larger(unsigned cls, struct wio_finding *finding)
+{
+    if (cls != WIO_CLASS_ASYNC_READ && cls != WIO_CLASS_ASYNC_WRITE) {
+        return false;
+    }
+    (void)snprintf(finding->change, sizeof(finding->change),
+                   "many of these under way at a time, sorted by offset");
+    finding->no_gain = "what many of these requests at a time take is in no trace";
+    return true;
 }
 
 bool wio_finding_larger(const struct wio_finding_input *input,
@@ -58,7 +71,8 @@ bool wio_finding_larger(const struct wio_finding_input *input,
     double gapped = is_read(cls) ? gapped_bytes(input, group) : 0;
 
     if (gapped > 0) {
-        double kept = kept_of(group, gapped, LARGE);
+        /* each thread may have to read all of it */
+        double kept = kept_of(group, gapped * (double)group->step_count, LARGE);
         bool is_worth = kept < input->thresholds->dominant;
         (void)snprintf(finding->change, sizeof(finding->change), "%s",
                        is_worth ? "read parts of 1 MiB with the gaps between these, and pick from "
@@ -73,6 +87,11 @@ bool wio_finding_larger(const struct wio_finding_input *input,
         return true;
     }
     double size = LARGE;
+    bool is_random =
+        wio_finding_part(group->pattern.random_ns, group->time_ns) >= input->thresholds->dominant;
+    if (is_random) {
+        return is_random_larger(cls, finding);
+    }
     if (wio_finding_is_of_stream(input, &input->steps->steps[group->lead])) {
         (void)snprintf(finding->change, sizeof(finding->change),
                        "a buffer of 1 MiB (setvbuf with memory of its own: without, its size is "

@@ -22,8 +22,8 @@ static double claim(const struct wio_finding_input *input, const struct wio_step
     double part = pattern != NULL ? wio_finding_part(pattern->own_ns, step->time_ns) : 0;
     double calls = (double)input->calls[step - input->steps->steps];
 
-    return part >= input->thresholds->again && calls >= input->thresholds->many_read_backs &&
-                   !are_small(input, step)
+    return pattern != NULL && part >= input->thresholds->again &&
+                   calls >= input->thresholds->many_read_backs && !are_small(input, step)
                ? part
                : 0;
 }

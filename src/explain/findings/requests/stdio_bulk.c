@@ -28,7 +28,11 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
                    wio_finding_count(&words, group->count),
                    wio_finding_time(&words, wio_finding_part(group->time_ns, group->count)));
     wio_finding_requests(group, finding);
-    (void)wio_finding_larger(input, group, finding);
+    if (!wio_finding_larger(input, group, finding)) {
+        (void)snprintf(finding->change, sizeof(finding->change),
+                       "transfers sorted by offset, or pread and pwrite of the records");
+        finding->no_gain = "what streams transfer at random places hangs on where they seek";
+    }
 }
 
 const struct wio_finding_kind wio_finding_stdio_bulk = {.kind = "stdio_bulk_data",

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data is flushed to the device in small parts: each flush waits for a journal commit. */
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/ids.h"
 #include "explain/findings/finding.h"
 #include "ops/calls.h"
 
@@ -29,18 +31,30 @@ static double claim(const struct wio_finding_input *input, const struct wio_step
 /* Flushes in --fsync-every are those of one descriptor. */
 #define FLUSHED_TOGETHER 16
 
-/* Opens of the files that were flushed, as far as these are told apart. */
+/* Opens of the files that were flushed, each file once; of so many that they are not told apart, as
+ * many as flushes. Without memory none. */
 static uint64_t count_opens(const struct wio_finding_input *input,
                             const struct wio_finding *finding)
 {
+    uint32_t *paths = calloc((size_t)finding->step_count + 1, sizeof(*paths));
     uint64_t opens = 0;
+    uint32_t count = 0;
 
-    for (uint32_t i = 0; i < finding->step_count; i++) {
+    for (uint32_t i = 0; paths != NULL && i < finding->step_count; i++) {
         const struct wio_step *step = &input->steps->steps[finding->steps[i]];
-        opens += step->path < input->patterns->file_capacity
-                     ? input->patterns->files[step->path].opens
-                     : step->count;
+        if (step->path < input->patterns->file_capacity) {
+            paths[count++] = step->path;
+        } else {
+            opens += step->count;
+        }
     }
+    if (count > 0) {
+        qsort(paths, count, sizeof(*paths), wio_ids_compare);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        opens += i == 0 || paths[i] != paths[i - 1] ? input->patterns->files[paths[i]].opens : 0;
+    }
+    free(paths);
     return opens;
 }
 
