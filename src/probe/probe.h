@@ -73,8 +73,7 @@ WIO_MUST_CHECK enum wio_status wio_probe_create(const struct wio_probe_params *p
 /* Accepts NULL. Ends the resolver. */
 void wio_probe_destroy(struct wio_probe *probe);
 
-/* CLOCK_MONOTONIC, for wio_probe_job: once for each batch. It is late by a tick of the kernel, 10
- * ms at most. */
+/* CLOCK_MONOTONIC, for wio_probe_job: once for each batch. */
 uint32_t wio_probe_now_ms(void);
 
 /* Take the ends of processes: after a batch of requests was received, before the first look. */

@@ -103,9 +103,9 @@ static uint64_t later(uint64_t now_ns, uint64_t wait_ns)
     return __builtin_add_overflow(now_ns, wait_ns, &then_ns) ? WIO_ADMIT_NEVER : then_ns;
 }
 
-/* What an answer takes. With nothing under way that is forgotten by half in as long as it is: else
- * a client that was answered late once would send nothing for long, and leave the server to those
- * that were luckier. */
+/* What an answer takes. With nothing under way that is forgotten by half in FORGET times as long:
+ * else a client that was answered late once would send nothing for long, and leave the server to
+ * those that were luckier. */
 static double takes_ns(const struct wio_sender *sender, uint64_t now_ns)
 {
     double known_ns = sender->latency_ns + 2 * sender->deviation_ns;

@@ -380,7 +380,8 @@ static enum wio_store_result ends_as(const struct paced_target *one,
                                      const struct wio_store_reply *reply)
 {
     bool is_name = reply->op >= WIO_STORE_OPEN && reply->op <= WIO_STORE_UTIMENS;
-    bool is_known = reply->txn.number == 0 && (is_name || reply->op < WIO_STORE_OPEN);
+    bool is_look = reply->op < WIO_STORE_OPEN && reply->op != WIO_STORE_JOB_CLEAR;
+    bool is_known = reply->txn.number == 0 && (is_name || is_look);
     return is_unsure(one, reply->number) && !is_known ? WIO_STORE_NO_LEASE : WIO_STORE_OVERLOADED;
 }
 
