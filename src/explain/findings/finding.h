@@ -138,6 +138,7 @@ enum wio_finding_by { WIO_BY_PLACE, WIO_BY_ROLE, WIO_BY_SITE };
 struct wio_finding_kind {
     const char *kind;
     bool is_general;
+    bool is_of_library; /* a library that made the calls may have a change of its own */
     enum wio_finding_by by;
     /* Part of the step's time that shows the pattern, 0 .. 1. */
     double (*claim)(const struct wio_finding_input *input, const struct wio_step *step);

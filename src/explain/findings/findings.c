@@ -189,7 +189,7 @@ static enum wio_status put_into_words(struct sorter *sorter, struct wio_finding_
     finding->ranks = group->ranks;
     group->ranks = (struct wio_rank_set){0};
     kind->describe(input, group, finding);
-    const char *change = kind->is_general ? NULL : wio_finding_library_change(input, group);
+    const char *change = kind->is_of_library ? wio_finding_library_change(input, group) : NULL;
     if (change != NULL) {
         (void)snprintf(finding->change, sizeof(finding->change), "%s", change);
     }

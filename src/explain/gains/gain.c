@@ -321,7 +321,9 @@ static bool change_of(const struct wio_finding *finding, enum wio_gain_basis bas
         wio_gain_change_remove(finding->kept, change);
         return true;
     }
-    return wio_gain_change_read(finding->predict_options, change);
+    bool is_known = wio_gain_change_read(finding->predict_options, change);
+    bool is_buffer = is_known && change->is_setting && !isnan(change->whatif.bf);
+    return is_known && !(is_buffer && basis == WIO_GAIN_TRACE);
 }
 
 static enum wio_status find_gain(struct predictor *predictor, const struct wio_finding *finding,

@@ -13,6 +13,20 @@ static double claim(const struct wio_finding_input *input, const struct wio_step
                : 0;
 }
 
+/* Of one map. */
+static double bytes_of(const struct wio_step *step)
+{
+    return wio_finding_part(step->asked, step->count);
+}
+
+/* Rings and devices are mapped, too. */
+static bool is_file(const struct wio_finding_input *input, const struct wio_step *step)
+{
+    return step->path == WIO_SEVERAL_FILES ||
+           (step->path != 0 && step->path < input->patterns->path_count &&
+            input->patterns->is_data[step->path] != 0);
+}
+
 /* The largest map of a file in the processes of the finding; WIO_NO_STEP: none. */
 static uint32_t find_map(const struct wio_finding_input *input, const struct wio_finding *finding)
 {
@@ -21,10 +35,11 @@ static uint32_t find_map(const struct wio_finding_input *input, const struct wio
 
     for (uint32_t i = 0; i < input->steps->count; i++) {
         const struct wio_step *step = &input->steps->steps[i];
-        bool is_map = wio_finding_site(input, step)->op == WIO_OP_mmap && step->path != 0 &&
+        bool is_map = wio_finding_site(input, step)->op == WIO_OP_mmap && is_file(input, step) &&
                       input->maps[wio_trace_stream(input->trace, step->stream)->process] != 0 &&
                       input->steps->roles[step->stream] == role;
-        if (is_map && (found == WIO_NO_STEP || step->asked > input->steps->steps[found].asked)) {
+        if (is_map &&
+            (found == WIO_NO_STEP || bytes_of(step) > bytes_of(&input->steps->steps[found]))) {
             found = i;
         }
     }
@@ -44,7 +59,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
         finding->step = map;
         finding->path = input->steps->steps[map].path;
         (void)snprintf(finding->detail, sizeof(finding->detail), "%s are mapped here",
-                       wio_finding_size(&words, (double)input->steps->steps[map].asked));
+                       wio_finding_size(&words, bytes_of(&input->steps->steps[map])));
     }
     (void)snprintf(finding->change, sizeof(finding->change),
                    "read the file in large requests, or ask for its pages early (madvise)");

@@ -72,6 +72,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
 
 const struct wio_finding_kind wio_finding_small_requests = {.kind = "small_requests",
                                                             .is_general = false,
+                                                            .is_of_library = true,
                                                             .by = WIO_BY_PLACE,
                                                             .claim = claim,
                                                             .describe = describe};

@@ -117,6 +117,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
 
 const struct wio_finding_kind wio_finding_sync_storm = {.kind = "sync_storm",
                                                         .is_general = false,
+                                                        .is_of_library = true,
                                                         .by = WIO_BY_PLACE,
                                                         .claim = claim,
                                                         .describe = describe};
