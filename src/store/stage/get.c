@@ -215,7 +215,7 @@ static void get_link(struct get_walk *walk, const char *remote, const char *loca
     stage_count(stage, &stage->counts.links);
 }
 
-static bool make_dir(struct get_walk *walk, const char *local, uint32_t mode)
+static bool make_dir(struct get_walk *walk, const char *local, uint32_t mode, bool *was_there_out)
 {
     struct stage *stage = walk->stage;
     const char *name = NULL;
@@ -227,19 +227,27 @@ static bool make_dir(struct get_walk *walk, const char *local, uint32_t mode)
         stage_count(stage, &stage->counts.directories);
         return true;
     }
-    if (parent >= 0 && errno == EEXIST) {
+    *was_there_out = parent >= 0 && errno == EEXIST;
+    if (*was_there_out) {
         return true; /* what it is, its files will find out */
     }
     stage_failed_at(stage, walk->to, local, "cannot make the directory");
     return false;
 }
 
-static void settle_dir(struct stage *stage, const struct stage_dir *dir)
+static bool set_dir(int fd, const struct stage_dir *dir)
 {
     const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, stage_time(dir->mtime_ns)};
+    struct stat now;
+    return fstat(fd, &now) == 0 && futimens(fd, times) == 0 &&
+           fchmod(fd, stage_dir_mode(now.st_mode, dir->mode)) == 0;
+}
+
+static void settle_dir(struct stage *stage, const struct stage_dir *dir)
+{
     WIO_CLEANUP(wio_fd_cleanup)
     int fd = stage_open(dir->root, dir->local, O_RDONLY | O_DIRECTORY, 0);
-    if (fd < 0 || futimens(fd, times) != 0 || fchmod(fd, dir->mode) != 0) {
+    if (fd < 0 || (!set_dir(fd, dir) && !(errno == EPERM && dir->was_there))) {
         stage_failed_at(stage, dir->base, dir->local, "cannot set its time and access bits");
     }
 }
@@ -256,7 +264,8 @@ static void get_dir(struct get_walk *walk, const char *remote, const char *local
         stage_failed_as(stage, remote, WIO_ERR_UNSUPPORTED, "directories are nested too deeply");
         return;
     }
-    if (!make_dir(walk, local, attr->mode)) {
+    bool was_there = false;
+    if (!make_dir(walk, local, attr->mode, &was_there)) {
         return;
     }
     if (strcmp(local, ".") != 0) {
@@ -265,7 +274,8 @@ static void get_dir(struct get_walk *walk, const char *remote, const char *local
                                                  .base = walk->to,
                                                  .remote = (char *)(uintptr_t)remote,
                                                  .mode = attr->mode & 0777,
-                                                 .mtime_ns = attr->mtime_ns});
+                                                 .mtime_ns = attr->mtime_ns,
+                                                 .was_there = was_there});
     }
     if (stage_list_read(&list, stage->store, remote, &err) != WIO_OK) {
         stage_failed(stage, &err);
@@ -363,7 +373,7 @@ enum wio_status wio_stage_get(struct wio_store *store, const char *const *paths,
         const char *source = stage_remote(paths[i]);
         char name[STAGE_PATH_MAX] = "";
         stage_last(name, source);
-        get_source(&walk, source, as[0] != '\0' ? as : name[0] != '\0' ? name : ".");
+        get_source(&walk, source, as[0] != '\0' ? as : stage_is_content(name) ? "." : name);
     }
     stage_end(&stage, counts_out);
     return WIO_OK;

@@ -29,9 +29,13 @@ static void failed_as(struct stage *stage, const char *base, const char *local, 
 
 /* Where the next data begin at or behind `at`, and how many bytes they are at most; 0: a hole up to
  * the end of the file, which is *from_out. Where a file system knows of no holes all is data. */
-static uint64_t next_data(int fd, uint64_t at, uint64_t *from_out)
+static uint64_t next_data(int fd, uint64_t at, bool has_holes, uint64_t *from_out)
 {
     struct stat status;
+    if (!has_holes) {
+        *from_out = at;
+        return STAGE_CHUNK;
+    }
     const off_t from = lseek(fd, (off_t)at, SEEK_DATA);
     *from_out = from >= 0 ? (uint64_t)from : at;
     if (from < 0 && errno == ENXIO && fstat(fd, &status) == 0) {
@@ -42,18 +46,28 @@ static uint64_t next_data(int fd, uint64_t at, uint64_t *from_out)
     return to > from && to - from < STAGE_CHUNK ? (uint64_t)(to - from) : STAGE_CHUNK;
 }
 
-/* Holes stay holes. */
+/* Only of such a file: those of proc(5) have a size of 0, or one that is not theirs, and no data to
+ * seek to, but bytes to read. */
+static bool has_holes(int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && status.st_size > 0 &&
+           (uint64_t)status.st_blocks * 512 < (uint64_t)status.st_size;
+}
+
+/* Holes stay holes. A file that becomes shorter meanwhile is copied up to its new end. */
 static enum wio_status copy_bytes(struct stage *stage, int fd, const char *path,
                                   struct wio_store_file *to, void *buffer, struct wio_error *err)
 {
     uint64_t at = 0;
     uint64_t end = 0; /* behind what was written */
     uint64_t wanted = 0;
-    while ((wanted = next_data(fd, at, &at)) > 0) {
+    const bool is_sparse = has_holes(fd);
+    while ((wanted = next_data(fd, at, is_sparse, &at)) > 0) {
         size_t got = (size_t)wanted;
         WIO_TRY(wio_io_pread_some(fd, path, buffer, &got, at, err));
         if (got == 0) {
-            break;
+            return WIO_OK;
         }
         WIO_TRY(wio_store_pwrite(to, NULL, buffer, got, at, err));
         at += got;
@@ -147,7 +161,7 @@ struct put_walk {
     const char *source; /* what the root is called */
     int root;
     unsigned depth;
-    bool is_content; /* "dir/.": what is in it goes into a directory that is there */
+    bool is_content; /* "dir/.", "..", "/": what is in it goes into a directory that is there */
 };
 
 static void put_entry(struct put_walk *walk, const char *local, const char *remote);
@@ -188,20 +202,38 @@ static void put_link(struct put_walk *walk, const char *local, const char *remot
     }
 }
 
-/* One that is there already is as good. */
-static bool make_dir(struct stage *stage, const char *remote, uint32_t mode)
+/* Whether what is there is a directory. A link to one is, where the caller names it (`how`). */
+static bool is_dir_there(struct stage *stage, const char *remote, unsigned how)
 {
     struct wio_error err = WIO_ERROR_INIT;
-    enum wio_status status = wio_store_mkdir(stage->store, remote, mode & 0777, &err);
-    bool is_there = status != WIO_OK && err.sys_errno == EEXIST;
-    if (status != WIO_OK && !is_there) {
+    struct wio_store_attr attr = {.struct_size = sizeof(attr)};
+    if (wio_store_stat(stage->store, remote, how | WIO_STORE_NO_SIZE, &attr, &err) != WIO_OK) {
         stage_failed(stage, &err);
         return false;
     }
-    if (!is_there) {
-        stage_count(stage, &stage->counts.directories);
+    if (!S_ISDIR(attr.mode)) {
+        stage_failed_as(stage, remote, WIO_ERR_IO,
+                        S_ISLNK(attr.mode) ? "cannot make the directory: a symbolic link is there"
+                                           : "cannot make the directory: a file is there");
     }
-    return true;
+    return S_ISDIR(attr.mode);
+}
+
+/* One that is there already is as good. */
+static bool make_dir(struct stage *stage, const char *remote, uint32_t mode, unsigned how,
+                     bool *was_there_out)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    if (wio_store_mkdir(stage->store, remote, mode & 0777, &err) == WIO_OK) {
+        stage_count(stage, &stage->counts.directories);
+        return true;
+    }
+    *was_there_out = err.sys_errno == EEXIST;
+    if (*was_there_out) {
+        return is_dir_there(stage, remote, how);
+    }
+    stage_failed(stage, &err);
+    return false;
 }
 
 /* NULL: the end, or errno. */
@@ -216,14 +248,22 @@ static const struct dirent *next_entry(DIR *dir)
     return entry;
 }
 
+static enum wio_status set_dir(struct stage *stage, const struct stage_dir *dir,
+                               struct wio_error *err)
+{
+    struct wio_store_attr now = {.struct_size = sizeof(now)};
+    WIO_TRY(wio_store_stat(stage->store, dir->remote, WIO_STORE_NOFOLLOW | WIO_STORE_NO_SIZE, &now,
+                           err));
+    WIO_TRY(wio_store_utimens(stage->store, dir->remote, WIO_STORE_KEEP_TIME, dir->mtime_ns,
+                              WIO_STORE_NOFOLLOW, err));
+    return wio_store_chmod(stage->store, dir->remote, stage_dir_mode(now.mode, dir->mode), err);
+}
+
 static void settle_dir(struct stage *stage, const struct stage_dir *dir)
 {
     struct wio_error err = WIO_ERROR_INIT;
-    enum wio_status status = wio_store_utimens(stage->store, dir->remote, WIO_STORE_KEEP_TIME,
-                                               dir->mtime_ns, WIO_STORE_NOFOLLOW, &err);
-    status =
-        status == WIO_OK ? wio_store_chmod(stage->store, dir->remote, dir->mode, &err) : status;
-    if (status != WIO_OK) {
+    enum wio_status status = set_dir(stage, dir, &err);
+    if (status != WIO_OK && !(err.sys_errno == EPERM && dir->was_there)) {
         stage_failed(stage, &err);
     }
 }
@@ -244,16 +284,20 @@ static void put_dir(struct put_walk *walk, const char *local, const char *remote
         stage_failed_at(stage, walk->source, local, "cannot open the directory");
         return;
     }
-    if (!make_dir(stage, remote, source->st_mode | 0700)) {
+    const bool is_named = walk->depth == 0 && walk->is_content;
+    bool was_there = false;
+    if (!make_dir(stage, remote, source->st_mode | 0700, is_named ? 0 : WIO_STORE_NOFOLLOW,
+                  &was_there)) {
         return;
     }
-    if (walk->depth > 0 || !walk->is_content) {
+    if (!is_named) {
         stage_add_dir(stage, &(struct stage_dir){.local = (char *)(uintptr_t)local,
                                                  .root = walk->root,
                                                  .base = walk->source,
                                                  .remote = (char *)(uintptr_t)remote,
                                                  .mode = source->st_mode & 0777,
-                                                 .mtime_ns = ns_of(source->st_mtim)});
+                                                 .mtime_ns = ns_of(source->st_mtim),
+                                                 .was_there = was_there});
     }
     walk->depth++;
     const struct dirent *entry = NULL;
@@ -328,7 +372,7 @@ static void put_source(struct stage *stage, const char *source, const char *to, 
         .stage = stage, .source = source, .root = open_root(source, name, &is_dir)};
     *root_out = walk.root;
     stage_last(last, source);
-    walk.is_content = is_into && strcmp(last, ".") == 0;
+    walk.is_content = is_into && stage_is_content(last);
     if (walk.root < 0) {
         stage_failed_sys(stage, source, "cannot open");
     } else if (is_dir && !stage->params->is_recursive) {

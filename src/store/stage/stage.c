@@ -248,6 +248,11 @@ void stage_last(char out[STAGE_PATH_MAX], const char *path)
     (void)snprintf(out, STAGE_PATH_MAX, "%.*s", (int)(end - from), path + from);
 }
 
+bool stage_is_content(const char *last)
+{
+    return last[0] == '\0' || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
+}
+
 int stage_open(int dir, const char *path, int flags, unsigned mode)
 {
     struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC | O_NONBLOCK),
@@ -259,8 +264,10 @@ int stage_open(int dir, const char *path, int flags, unsigned mode)
 struct timespec stage_time(int64_t ns)
 {
     const int64_t second_ns = INT64_C(1000000000);
-    const int64_t behind_ns = (ns % second_ns + second_ns) % second_ns;
-    return (struct timespec){(time_t)((ns - behind_ns) / second_ns), (long)behind_ns};
+    const int64_t rest_ns = ns % second_ns;
+    const bool is_before = rest_ns < 0; /* the second that it is in begins before it */
+    return (struct timespec){.tv_sec = (time_t)(ns / second_ns - (is_before ? 1 : 0)),
+                             .tv_nsec = (long)(rest_ns + (is_before ? second_ns : 0))};
 }
 
 const char *stage_remote(const char *path)

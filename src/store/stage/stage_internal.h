@@ -30,8 +30,9 @@ struct stage_dir {
     int root;
     const char *base; /* .. which is called so; the caller's */
     char *remote;
-    uint32_t mode;
+    uint32_t mode; /* 0777 */
     int64_t mtime_ns;
+    bool was_there; /* another user's is left as it is */
 };
 
 struct stage {
@@ -80,8 +81,16 @@ void stage_name(char out[STAGE_PATH_MAX], const char *base, const char *local);
 bool stage_join(char out[STAGE_PATH_MAX], const char *dir, const char *name);
 /* The last name of a path: "a" of "x/a/"; "" of "/". */
 void stage_last(char out[STAGE_PATH_MAX], const char *path);
+/* Whether a path with that last name is no entry of a directory, but the content of one: "", ".",
+ * "..". */
+bool stage_is_content(const char *last);
 /* Beneath `dir`, through no link. -1 and errno. */
 int stage_open(int dir, const char *path, int flags, unsigned mode);
+/* Access bits of the source; set-user-id, set-group-id and sticky as the directory has them. */
+static inline uint32_t stage_dir_mode(uint32_t now, uint32_t mode)
+{
+    return (now & 07000) | (mode & 0777);
+}
 /* Nanoseconds since 1970, also before it. */
 struct timespec stage_time(int64_t ns);
 /* What the store knows of a path of the command line: ":" in front is not part of it. */

@@ -125,6 +125,20 @@ class Mount(unittest.TestCase):
         self.run_in(WHYIO, "store", "get", "-r", f"--server={self.server.address}", "/copy", back, cwd=self.work)
         self.run_in("diff", "-r", "--no-dereference", tree, back, cwd=self.work)
 
+    def test_put_keeps_the_other_bits_of_directories(self):
+        """Set-group-id and sticky of those in the store: neither copied nor cleared; new ones have the former of theirs."""
+        root = os.path.join(self.work, "a")
+        for name, mode in (("group/below", 0o750), ("group", 0o755), ("sticky", 0o777)):
+            os.makedirs(os.path.join(root, name), exist_ok=True)
+            os.chmod(os.path.join(root, name), mode)
+        bits = (("a/group", 0o2775, 0o2755), ("a/sticky", 0o1777, 0o1777))
+        for name, before, _ in bits:
+            os.makedirs(self.path(name))
+            os.chmod(self.path(name), before)
+        self.run_in(WHYIO, "store", "put", "-r", f"--server={self.server.address}", root, "/", cwd=self.work)
+        for name, _, after in (*bits, ("a/group/below", None, 0o2750)):
+            self.assertEqual(os.stat(self.path(name)).st_mode & 0o7777, after, name)
+
     @unittest.skipIf(shutil.which("git") is None, "no git")
     def test_git(self):
         self.run_in("cp", "-a", self.tree(), "repository")

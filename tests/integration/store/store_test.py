@@ -82,6 +82,59 @@ class Store(StoreCase):
         self.whyio("store", "get", "-r", "/", "into")
         self.assertEqual(os.stat(self.path("into")).st_mode & 0o777, 0o700)
 
+    def test_directories_that_were_there_keep_their_other_bits(self):
+        """Set-group-id and sticky of the destination: neither copied nor cleared; in one that has the former, new ones too."""
+        for name, mode in (("a/group", 0o755), ("a/sticky", 0o777), ("a", 0o755)):
+            os.makedirs(self.path(name), exist_ok=True)
+            os.chmod(self.path(name), mode)
+        self.write("a/group/below/file", b"")
+        os.chmod(self.path("a/group/below"), 0o750)
+        bits = (("back/a/group", 0o2775, 0o2755), ("back/a/sticky", 0o1777, 0o1777))
+        for name, before, _ in bits:
+            os.makedirs(self.path(name))
+            os.chmod(self.path(name), before)
+        self.whyio("store", "put", "-r", "a", "/")
+        self.whyio("store", "get", "-r", "/a", "back")
+        for name, _, after in (*bits, ("back/a/group/below", None, 0o2750)):
+            self.assertEqual(os.stat(self.path(name)).st_mode & 0o7777, after, name)
+
+    def test_what_is_in_the_way_of_a_directory_is_not_changed(self):
+        self.write("a/sub/file", b"new")
+        os.makedirs(self.path("links"))
+        os.symlink("/other", self.path("links/sub"))
+        self.whyio("store", "mkdir", "/other", "/dest")
+        self.whyio("store", "put", "-r", "links/.", "/dest")
+        before = self.json("store", "stat", "/other")["entries"][0]
+        os.chmod(self.path("a/sub"), 0o777)
+        failed = self.json("store", "put", "-r", "a/.", "/dest", status=1)["failures"]
+        self.assertEqual([(one["path"], "a symbolic link is there" in one["message"]) for one in failed], [("/dest/sub", True)])
+        self.assertEqual(self.json("store", "ls", "/other")["entries"], [])
+        self.assertEqual(self.json("store", "stat", "/other")["entries"][0], before)
+        self.whyio("store", "rm", "/dest/sub")
+        self.whyio("store", "put", "a/sub/file", "/dest/sub")
+        self.assertIn("a file is there", self.whyio("store", "put", "-r", "a/.", "/dest", status=1).stderr)
+        # one that is named is followed
+        self.whyio("store", "put", "-r", "links/.", "/")
+        self.assertEqual(self.json("store", "put", "-r", "a/sub/.", "/sub")["failed"], 0)
+        self.assertEqual([one["path"] for one in self.json("store", "ls", "/other")["entries"]], ["file"])
+
+    def test_the_content_of_a_directory_whatever_it_is_called(self):
+        self.write("a/b/file", b"text")
+        for source in ("a/.", "a/b/..", "a/b/../"):
+            self.whyio("store", "put", "-r", source, "/")
+            self.assertEqual([one["path"] for one in self.json("store", "ls", "/")["entries"]], ["b"], source)
+            self.whyio("store", "rm", "-r", "/b")
+
+    def test_files_of_proc_have_their_bytes(self):
+        """Their size is 0, and there are no data to seek to."""
+        for name in ("/proc/version", "/proc/filesystems"):
+            with open(name, "rb") as file:
+                text = file.read()
+            self.assertEqual(os.stat(name).st_size, 0)
+            self.assertEqual(self.json("store", "put", name, "/copy")["bytes"], len(text))
+            self.whyio("store", "get", "/copy", "copy")
+            self.assertEqual(self.read("copy"), text)
+
     def test_read_only_files_are_copied_again(self):
         """As user 0, who may write them anyway, again as another one."""
         self.write("a/file", b"old")
