@@ -120,20 +120,46 @@ static enum wio_status dir_sync(struct wio_io *io, const char *name, struct wio_
                                      : wio_error_sys(err, name, "cannot flush the directory");
 }
 
-/* A file in `dir` that no name leads to. -1 and errno. */
+static int make_probe(int dir, const char *name)
+{
+    return openat(dir, name, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+/* A file in `dir` that no name leads to. -1 and errno. Where it has a name until it is open, one
+ * that a process left which ended in between is removed. */
 static int open_nameless(int dir)
 {
     static const char name[] = ".file-size-probe";
     int fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0 &&
-        (fd = openat(dir, name, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600)) >= 0) {
+    if (fd >= 0) {
+        return fd;
+    }
+    fd = make_probe(dir, name);
+    if (fd < 0 && errno == EEXIST && unlinkat(dir, name, 0) == 0) {
+        fd = make_probe(dir, name);
+    }
+    if (fd >= 0) {
         (void)unlinkat(dir, name, 0);
     }
     return fd;
 }
 
+/* Any other error than that of a length which cannot be (a quota, a fault of the disk) says nothing
+ * of the file system's longest file: it is kept in *failed. */
+static bool is_too_long(int fd, uint64_t bytes, bool *failed)
+{
+    int result = 0;
+    do {
+        result = ftruncate(fd, (off_t)bytes);
+    } while (result != 0 && errno == EINTR);
+    const bool is_refused = result != 0 && (errno == EFBIG || errno == EINVAL);
+    *failed = *failed || (result != 0 && !is_refused);
+    return is_refused;
+}
+
 /* No call tells the longest file of a file system: it is found by trying. Nothing is allocated, and
- * a bound of the process (RLIMIT_FSIZE), past which a signal would come, is not passed. */
+ * a bound of the process (RLIMIT_FSIZE), past which a signal would come, is not passed. Where the
+ * file system does not let it be tried, that bound is all that is known; 0: there is none. */
 static uint64_t find_file_bytes_max(int dir)
 {
     struct rlimit limit;
@@ -142,11 +168,14 @@ static uint64_t find_file_bytes_max(int dir)
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < most) {
         most = limit.rlim_cur;
     }
-    if (fd < 0) {
-        return most;
+    bool failed = fd < 0;
+    const uint64_t too_long =
+        failed ? 0 : WIO_FIRST(bytes, 1, most, is_too_long(fd, bytes, &failed));
+    const bool is_most = !failed && too_long == most && !is_too_long(fd, most, &failed);
+    if (failed) {
+        return most < INT64_MAX ? most : 0;
     }
-    const uint64_t too_long = WIO_FIRST(bytes, 1, most, ftruncate(fd, (off_t)bytes) != 0);
-    return too_long == most && ftruncate(fd, (off_t)most) == 0 ? most : too_long - 1;
+    return is_most ? most : too_long - 1;
 }
 
 static enum wio_status space(struct wio_io *io, struct wio_io_space *space_out,

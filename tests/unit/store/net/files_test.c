@@ -3,12 +3,16 @@
 #include "support/unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "store/net/net.h"
 
 static struct wio_net *net;
@@ -187,13 +191,83 @@ static void a_bound_of_the_process_counts(void **state)
     assert_int_equal(space.file_bytes_max, 1 << 20);
 }
 
+/* ---- file systems that are full, or old ---------------------------------------------------- */
+
+static int truncate_fails; /* errno of ftruncate() from .. */
+static off_t fails_from;   /* .. that length on */
+static bool has_no_tmpfile;
+
+/* In place of the C library's. */
+int ftruncate(int fd, off_t bytes)
+{
+    if (truncate_fails != 0 && bytes >= fails_from) {
+        errno = truncate_fails;
+        return -1;
+    }
+    return (int)syscall(SYS_ftruncate, fd, bytes);
+}
+
+int openat(int dir, const char *name, int flags, ...)
+{
+    va_list more;
+    va_start(more, flags);
+    const mode_t mode = (flags & (O_CREAT | __O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+    va_end(more);
+    if (has_no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return (int)syscall(SYS_openat, dir, name, flags, mode);
+}
+
+static uint64_t file_bytes_max(void)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_io_space space;
+    assert_ok(io->ops->space(io, &space, &err), &err);
+    return space.file_bytes_max;
+}
+
+/* What fails for another reason than the length tells no bound, now; it is tried again. */
+static void a_full_file_system_is_no_bound(void **state)
+{
+    static const int reasons[] = {ENOSPC, EDQUOT, EIO, EPERM};
+    (void)state;
+    fails_from = 1 << 20;
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(reasons); i++) {
+        truncate_fails = reasons[i];
+        assert_int_equal(file_bytes_max(), 0);
+    }
+    truncate_fails = EFBIG;
+    const uint64_t found = file_bytes_max();
+    truncate_fails = 0;
+    assert_int_equal(found, (1 << 20) - 1);
+}
+
+static void a_probe_that_was_left_behind_is_no_obstacle(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    io->ops->file_close(open_file(".file-size-probe", WIO_IO_CREATE));
+    has_no_tmpfile = true;
+    truncate_fails = EFBIG;
+    fails_from = 1 << 20;
+    const uint64_t found = file_bytes_max();
+    has_no_tmpfile = false;
+    truncate_fails = 0;
+    assert_int_equal(found, (1 << 20) - 1);
+    assert_int_not_equal(io->ops->remove(io, ".file-size-probe", &err), WIO_OK);
+    assert_int_equal(err.sys_errno, ENOENT);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(writes_parts_and_reads_them), TEST(flushes_several_at_once),
-        TEST(stays_below_its_directory),   TEST(names_come_and_go),
-        TEST(the_longest_file_is_found),   TEST(a_bound_of_the_process_counts),
+        TEST(writes_parts_and_reads_them),    TEST(flushes_several_at_once),
+        TEST(stays_below_its_directory),      TEST(names_come_and_go),
+        TEST(the_longest_file_is_found),      TEST(a_bound_of_the_process_counts),
+        TEST(a_full_file_system_is_no_bound), TEST(a_probe_that_was_left_behind_is_no_obstacle),
     };
     return WIO_RUN(tests);
 }
