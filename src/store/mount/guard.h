@@ -19,15 +19,16 @@ struct mount_guard {
     int alive; /* the guard reads its end: when this process ends, all ends */
 };
 
-/* Before anything is mounted, and before the process has threads. `point` is kept by the guard as
- * it is. WIO_ERR_IO: no process. */
+/* Before anything is mounted, and before the process has threads. `point` is absolute and has no
+ * links (realpath(3)), here and below; it is kept by the guard as it is. WIO_ERR_IO: no process. */
 WIO_MUST_CHECK enum wio_status mount_guard_begin(struct mount_guard *guard, const char *point,
                                                  struct wio_error *err);
 /* It is unmounted, or never was mounted: the guard ends without a look at it. */
 void mount_guard_end(struct mount_guard *guard);
 
-/* Frees a mount point whose process has ended: where a look at it is ENOTCONN. Waits for that.
- * False: it is as it was. */
+/* Frees a mount point of a store whose process has ended: where a look at it is ENOTCONN, and
+ * /proc/self/mountinfo has it as fuse.whyio (names of up to 255 bytes). Waits for that. False: it
+ * is as it was. */
 bool mount_guard_free(const char *point);
 
 #endif

@@ -3,7 +3,9 @@
 #include "store/mount/mount.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,7 +84,7 @@ static enum wio_status mount_and_serve(const struct wio_mount_config *config, st
     }
     enum wio_status status = WIO_OK;
     errno = 0;
-    if (fuse_mount(fuse, config->point) != 0) {
+    if (fuse_mount(fuse, mount->point) != 0) {
         status = refuse(config, err, errno, "cannot be mounted (fuse(4), fusermount3(1))");
     } else {
         status = serve(config, fuse, err);
@@ -102,11 +104,12 @@ static enum wio_status mount_with_jobs(const struct wio_mount_config *config, st
 }
 
 /* One that a killed mount left is freed first. */
-static enum wio_status check_point(const struct wio_mount_config *config, struct wio_error *err)
+static enum wio_status check_point(const struct wio_mount_config *config, const char *point,
+                                   struct wio_error *err)
 {
     struct stat status;
-    (void)mount_guard_free(config->point);
-    if (stat(config->point, &status) != 0) {
+    (void)mount_guard_free(point);
+    if (stat(point, &status) != 0) {
         return refuse(config, err, errno, "no mount point");
     }
     if (!S_ISDIR(status.st_mode)) {
@@ -119,7 +122,7 @@ static enum wio_status check_point(const struct wio_mount_config *config, struct
     return WIO_OK;
 }
 
-static enum wio_status connect_and_mount(const struct wio_mount_config *config,
+static enum wio_status connect_and_mount(const struct wio_mount_config *config, const char *point,
                                          struct wio_error *err)
 {
     struct wio_store_params connect = config->connect;
@@ -129,6 +132,7 @@ static enum wio_status connect_and_mount(const struct wio_mount_config *config,
     }
     (void)pthread_mutex_init(&mount->files.lock, NULL);
     mount_locks_init(&mount->locks);
+    mount->point = point;
     mount->is_for_all = config->is_for_all;
     connect.job = config->jobs != NULL ? "" : connect.job;
     enum wio_status status = wio_store_connect(&connect, &mount->store, err);
@@ -140,12 +144,34 @@ static enum wio_status connect_and_mount(const struct wio_mount_config *config,
     return status;
 }
 
+/* Links to it are followed once, here. "/" behind it would be a look into it, which the point of a
+ * killed mount refuses. False and errno. */
+static bool resolve(const char *name, char point_out[PATH_MAX])
+{
+    char path[PATH_MAX];
+    size_t bytes = strlen(name);
+    while (bytes > 1 && name[bytes - 1] == '/') {
+        bytes--;
+    }
+    if (bytes >= sizeof(path)) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(path, name, bytes);
+    path[bytes] = '\0';
+    return realpath(path, point_out) != NULL;
+}
+
 enum wio_status wio_mount(const struct wio_mount_config *config, struct wio_error *err)
 {
     struct mount_guard guard;
-    WIO_TRY(check_point(config, err));
-    WIO_TRY(mount_guard_begin(&guard, config->point, err));
-    enum wio_status status = connect_and_mount(config, err);
+    char point[PATH_MAX];
+    if (!resolve(config->point, point)) {
+        return refuse(config, err, errno, "no mount point");
+    }
+    WIO_TRY(check_point(config, point, err));
+    WIO_TRY(mount_guard_begin(&guard, point, err));
+    enum wio_status status = connect_and_mount(config, point, err);
     mount_guard_end(&guard);
     return status;
 }

@@ -16,6 +16,7 @@
 
 struct mount {
     struct wio_store *store;
+    const char *point; /* absolute, without links */
     struct mount_handles files;
     struct mount_jobs jobs;
     struct mount_locks locks;

@@ -300,9 +300,7 @@ class Mount(unittest.TestCase):
         self.assertEqual(os.listdir(self.point), [])
 
     def test_a_mount_point_that_was_left_behind_is_used_again(self):
-        children = f"/proc/{self.mount.pid}/task/{self.mount.pid}/children"
-        with open(children, encoding="ascii") as list_of:
-            guards = [int(word) for word in list_of.read().split()]
+        guards = self.guards()
         self.assertEqual(len(guards), 1)
         for process in (*guards, self.mount.pid):
             os.kill(process, signal.SIGKILL)
@@ -310,6 +308,48 @@ class Mount(unittest.TestCase):
         self.refused(errno.ENOTCONN, os.listdir, self.point)
         self.mount = self.begin()
         self.assertEqual(os.listdir(self.point), [])
+
+    def guards(self):
+        with open(f"/proc/{self.mount.pid}/task/{self.mount.pid}/children", encoding="ascii") as children:
+            return [int(word) for word in children.read().split()]
+
+    def test_a_mount_whose_guard_was_killed_ends_as_others(self):
+        for process in self.guards():
+            os.kill(process, signal.SIGKILL)
+        self.assertEqual(self.end(self.mount), (0, ""))
+
+    def test_a_mount_point_may_be_a_link(self):
+        self.assertEqual(self.end(self.mount), (0, ""))
+        link = os.path.join(self.work, "link")
+        os.symlink(self.point, link)
+        self.mount = self.begin(link)
+        self.mount.kill()  # what is left is freed by the guard ..
+        self.mount.communicate(timeout=WAIT)
+        self.assertTrue(wait_unmounted(self.point))
+        self.mount = self.begin(link + "/")
+        for process in (*self.guards(), self.mount.pid):
+            os.kill(process, signal.SIGKILL)
+        self.mount.communicate(timeout=WAIT)
+        self.refused(errno.ENOTCONN, os.listdir, self.point)
+        self.mount = self.begin(link + "/")  # .. or by the next mount
+        self.assertEqual(os.listdir(self.point), [])
+
+    @unittest.skipIf(os.geteuid() != 0, "mounts without a file system's program")
+    def test_what_another_file_system_left_is_not_freed(self):
+        self.assertEqual(self.end(self.mount), (0, ""))
+        device = os.open("/dev/fuse", os.O_RDWR)
+        subprocess.run(["mount", "-i", "-t", "fuse.other", "-o", f"fd={device},rootmode=40000,user_id=0,group_id=0", "other", self.point],
+                       pass_fds=[device], check=True, timeout=WAIT)
+        os.close(device)
+        try:
+            self.refused(errno.ENOTCONN, os.listdir, self.point)
+            tried = subprocess.run([WHYIO, "mount", self.server.address, self.point], text=True, check=False, timeout=WAIT,
+                                   stderr=subprocess.PIPE)
+            self.assertNotEqual(tried.returncode, 0)
+            self.assertIn("no mount point", tried.stderr)
+            self.assertTrue(is_mounted(self.point))
+        finally:
+            subprocess.run(["umount", "-l", self.point], check=True, timeout=WAIT)
 
     def test_an_ordinary_user(self):
         """The ends of a mount again, as another user than 0: fusermount3 treats both differently."""
