@@ -57,6 +57,8 @@ WIO_MUST_CHECK enum wio_status
 stage_begin(struct stage *stage, struct wio_store *store, const struct wio_stage_params *params,
             void (*copy)(struct stage *stage, struct stage_file *file, void *buffer),
             struct wio_error *err);
+/* put: one file; `buffer` has STAGE_CHUNK bytes. */
+void stage_put_file(struct stage *stage, struct stage_file *file, void *buffer);
 /* Waits for all files, then settles the directories, those below before those above. */
 void stage_end(struct stage *stage, struct wio_stage_counts *counts_out);
 

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from store_case import Serving, StoreCase
+from store_case import Serving, StoreCase, WHYIO
 
 
 def tree(root):
@@ -97,6 +97,32 @@ class Store(StoreCase):
         self.whyio("store", "get", "-r", "/a", "back")
         for name, _, after in (*bits, ("back/a/group/below", None, 0o2750)):
             self.assertEqual(os.stat(self.path(name)).st_mode & 0o7777, after, name)
+
+    @unittest.skipIf(os.geteuid() != 0, "one user alone")
+    def test_directories_of_another_user_are_used_as_they_are(self):
+        self.write("a/d/file", b"text")
+        os.makedirs(self.path("back/a/d"))
+        self.whyio("store", "put", "-r", "a", "/")
+        for name in ("a", "a/d", "back", "back/a", "back/a/d"):
+            os.chmod(self.path(name), 0o777)
+        self.whyio("store", "put", "-r", "a", "/")  # with these bits
+        os.chmod(self.path("a"), 0o755)
+        os.chmod(self.path("a/d"), 0o755)
+        os.chmod(self.work, 0o755)
+        inside = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", WHYIO, "store"]
+        if subprocess.run([*inside, "--help"], check=False, stdout=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("another user cannot execute the programs of the build")
+        sockets = os.path.dirname(self.served.address.removeprefix("unix:"))
+        for name in (".", *os.listdir(sockets)):
+            os.chmod(os.path.join(sockets, name), 0o777)
+        os.rename(self.path("a/d/file"), self.path("a/d/other"))
+        for words in (["put", "-r", "a", "/"], ["get", "-r", "/a", "back"]):
+            done = subprocess.run([*inside, *words, f"--server={self.served.address}"], cwd=self.work, check=False, timeout=120,
+                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(self.read("back/a/d/other"), b"text")
+        self.assertEqual(os.stat(self.path("back/a/d")).st_mode & 0o7777, 0o777)
+        self.assertEqual(self.json("store", "stat", "/a/d")["entries"][0]["mode"], 0o777)
 
     def test_what_is_in_the_way_of_a_directory_is_not_changed(self):
         self.write("a/sub/file", b"new")
