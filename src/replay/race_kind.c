@@ -15,6 +15,12 @@ static unsigned changes_of_open(const struct wio_event *event)
     return changes | ((flags & O_TRUNC) != 0 ? RP_RACE_IN(RP_RACE_SIZE) : 0);
 }
 
+/* Owners are changed too, but only root can do that. */
+static bool is_chmod(unsigned op)
+{
+    return op == WIO_OP_chmod || op == WIO_OP_lchmod || op == WIO_OP_fchmod;
+}
+
 unsigned rp_race_changes(const struct wio_event *event, bool *has_two_out)
 {
     struct wio_event call;
@@ -43,10 +49,18 @@ unsigned rp_race_changes(const struct wio_event *event, bool *has_two_out)
     case WIO_CLASS_MKNOD:
         return RP_RACE_IN(RP_RACE_NAMES);
     case WIO_CLASS_ATTR:
-        return RP_RACE_IN(RP_RACE_MODE);
+        return is_chmod(event->op) ? RP_RACE_IN(RP_RACE_MODE) : 0;
     default:
         return 0;
     }
+}
+
+/* Errors that tell how a name, its directory or its rights were; 0 tells it too. Others, EIO or
+ * EFBIG, are about the target. */
+static bool tells_of_names(int error)
+{
+    return error == 0 || error == ENOENT || error == EEXIST || error == ENOTDIR ||
+           error == EISDIR || error == ENOTEMPTY || error == EACCES;
 }
 
 static bool is_either(const struct wio_replay_mismatch *mismatch, int error)
@@ -54,14 +68,38 @@ static bool is_either(const struct wio_replay_mismatch *mismatch, int error)
     return mismatch->expected_error == error || mismatch->got_error == error;
 }
 
+/* Does its result depend on the length of the file? */
+static bool meets_length(unsigned op)
+{
+    switch ((int)wio_op_class(op)) {
+    case WIO_CLASS_READ:
+    case WIO_CLASS_ASYNC_READ:
+    case WIO_CLASS_COPY:
+    case WIO_CLASS_SEEK:
+    case WIO_CLASS_STAT:
+        return true;
+    default:
+        return op == WIO_OP_uring_stat;
+    }
+}
+
 enum rp_race_kind rp_race_kind_of(const struct wio_replay_mismatch *mismatch)
 {
-    if (wio_op_class(mismatch->op) == WIO_CLASS_READDIR || is_either(mismatch, ENOTEMPTY)) {
+    if (!tells_of_names(mismatch->expected_error) || !tells_of_names(mismatch->got_error)) {
+        return RP_RACE_NONE;
+    }
+    if (is_either(mismatch, ENOTEMPTY)) {
         return RP_RACE_ENTRIES;
     }
     if (is_either(mismatch, ENOENT) || is_either(mismatch, EEXIST) ||
         is_either(mismatch, ENOTDIR) || is_either(mismatch, EISDIR)) {
         return RP_RACE_NAMES;
     }
-    return is_either(mismatch, EACCES) ? RP_RACE_MODE : RP_RACE_SIZE;
+    if (is_either(mismatch, EACCES)) {
+        return RP_RACE_MODE;
+    }
+    if (wio_op_class(mismatch->op) == WIO_CLASS_READDIR) {
+        return RP_RACE_ENTRIES;
+    }
+    return meets_length(mismatch->op) ? RP_RACE_SIZE : RP_RACE_NONE;
 }

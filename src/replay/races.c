@@ -262,7 +262,7 @@ static bool is_raced(const struct race_search *search, uint32_t text, enum rp_ra
 static bool follows_race(const struct race_search *search, const char *path, enum rp_race_kind kind)
 {
     size_t bytes = strlen(path);
-    if (is_raced(search, text_of(search, path, bytes), kind)) {
+    if (kind != RP_RACE_NONE && is_raced(search, text_of(search, path, bytes), kind)) {
         return true;
     }
     while (bytes != 0) {
@@ -281,6 +281,9 @@ static enum wio_status leave_race(struct race_search *search, const char *path,
     uint32_t text = text_of(search, path, strlen(path));
     uint32_t dir = text_of(search, path, parent_bytes(path));
     enum wio_class cls = wio_op_class(op);
+    if (kind == RP_RACE_NONE) {
+        return WIO_OK;
+    }
     if (text != 0) {
         WIO_TRY(wio_map_put(&search->raced, subject_key(text, kind), 1));
     }
@@ -316,7 +319,7 @@ static enum wio_status add_subject(struct race_search *search, const char *path,
 {
     uint32_t text;
     *subject_out = NONE;
-    if (bytes == 0) {
+    if (bytes == 0 || kind == RP_RACE_NONE) {
         return WIO_OK;
     }
     WIO_TRY(wio_strtab_add(&search->texts, path, bytes, &text));

@@ -198,6 +198,44 @@ static void later_mismatches_of_the_same_file_follow(void **state)
     assert_false(all[2].is_race);
 }
 
+/* Two threads write and create the file meanwhile: that does not make a disk fail. */
+static void errors_of_the_target_are_no_races(void **state)
+{
+    (void)state;
+    static const char script[] =
+        THREADS "read stream=0 t=1000000 dur=1000000 fd=3 path=/a off=0 size=4 res=4\n"
+                "pwrite stream=1 t=1500000 dur=9000000 fd=3 path=/a off=0 size=4\n"
+                "pwrite stream=2 t=1500000 dur=9000000 fd=4 path=/a off=0 size=4\n"
+                "pwrite stream=0 t=2500000 fd=3 path=/a off=0 size=4\n";
+    static const int errors[] = {EIO, EFBIG, EPERM, EBADF, EINVAL, ENXIO, ELOOP, ENOSPC};
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        assert_int_equal(race_of(script, 0, 0, 0, errors[i]).stream, UINT32_MAX);
+        assert_false(found.is_race);
+        (void)race_of(script, 0, 0, errors[i], ENOENT);
+        assert_false(found.is_race);
+        (void)race_of(script, 0, 1, 0, errors[i]);
+        assert_false(found.is_race);
+    }
+    (void)race_of(script, 0, 0, 0, 0); /* a short read */
+    assert_true(found.is_race);
+    (void)race_of(script, 0, 1, 0, 0); /* a short write is none */
+    assert_false(found.is_race);
+}
+
+static void only_chmod_changes_modes(void **state)
+{
+    (void)state;
+    static const char script[] = THREADS "access stream=0 t=1000000 dur=9000 path=/f a0=4\n"
+                                         "utimens stream=1 t=1000500 path=/f\n"
+                                         "chown stream=2 t=1000600 path=/f a0=1 a1=1\n"
+                                         "access stream=0 t=2000000 dur=9000 path=/f a0=4\n"
+                                         "fchmod stream=2 t=2000500 fd=3 path=/f a0=0\n";
+    (void)race_of(script, 0, 0, 0, EACCES);
+    assert_false(found.is_race);
+    (void)race_of(script, 0, 1, 0, EACCES);
+    assert_true(found.is_race);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +248,8 @@ int main(void)
         cmocka_unit_test_teardown(entries_and_modes_are_changed_too, drop),
         cmocka_unit_test_teardown(what_a_race_leaves_is_found_later, drop),
         cmocka_unit_test_teardown(later_mismatches_of_the_same_file_follow, drop),
+        cmocka_unit_test_teardown(errors_of_the_target_are_no_races, drop),
+        cmocka_unit_test_teardown(only_chmod_changes_modes, drop),
     };
     return WIO_RUN(tests);
 }
