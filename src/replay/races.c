@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/races.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +24,20 @@ struct file_change {
     uint64_t seq;
     uint64_t t_ns;
     uint64_t end_ns;
+    struct rp_race_change change;
 };
 
 /* A mismatch, at one of the things that it may have found changed. */
 struct race_place {
     uint32_t mismatch;
-    uint32_t next;  /* of the same subject, + 1 */
-    uint32_t later; /* changes behind it that were compared */
-    bool is_race;   /* with the one that is told of */
-    uint64_t t_ns;  /* of the operation in the trace; 0 = not read yet */
+    uint32_t next;     /* of the same subject, + 1 */
+    uint32_t later;    /* changes behind it that were compared */
+    bool is_race;      /* with the one that is told of */
+    bool is_parent;    /* the directory of its path */
+    uint8_t in_trace;  /* enum rp_race_state: what it found there .. */
+    uint8_t in_replay; /* .. and here */
+    enum rp_race_kind kind;
+    uint64_t t_ns; /* of the operation in the trace; 0 = not read yet */
     uint64_t end_ns;
 };
 
@@ -40,11 +46,10 @@ struct subject {
     struct file_change last[LAST_MAX]; /* of different threads */
     uint32_t last_count;
     uint32_t oldest;
-    uint32_t first;    /* found + 1 */
-    uint64_t end_ns;   /* of the changes so far, the last end .. */
-    uint32_t stream;   /* .. and whose it is */
-    bool is_ambiguous; /* the last change and one by another thread overlap: what they left is not
-                          in the trace */
+    uint32_t first;           /* found + 1 */
+    struct file_change maybe; /* the last open that would have made it, had it not been there */
+    bool is_ambiguous; /* the last change and one by another thread overlap, and may have left
+                          another state in another order: the trace does not tell which */
 };
 
 struct race_search {
@@ -59,6 +64,7 @@ struct race_search {
     struct subject *subjects; /* at most two of each mismatch */
     uint32_t subject_count;
     struct race_place *found; /* two of each mismatch */
+    uint8_t *states;          /* of each string of the trace: enum rp_race_state, so far */
     uint32_t *paths;          /* strings of the trace */
     uint32_t path_count;
     uint32_t path_capacity;
@@ -75,6 +81,7 @@ static void search_cleanup(struct race_search *search)
     wio_map_fini(&search->raced);
     free(search->subjects);
     free(search->found);
+    free(search->states);
     free(search->paths);
 }
 
@@ -107,19 +114,27 @@ static void tell(struct wio_replay_race *race, const struct file_change *step, u
     };
 }
 
+static enum rp_race_side side_of(const struct race_place *found, const struct file_change *step)
+{
+    if (step->t_ns < found->end_ns && found->t_ns < step->end_ns) {
+        return RP_RACE_OVERLAPS;
+    }
+    return step->t_ns < found->t_ns ? RP_RACE_BEFORE : RP_RACE_AFTER;
+}
+
 /* Does nothing in the trace say which of the two comes first? */
 static bool is_unordered(const struct race_search *search, const struct race_place *found,
-                         const struct file_change *step)
+                         const struct file_change *step, enum rp_race_side side)
 {
     const struct rp_places *places = search->places;
-    if (step->t_ns < found->end_ns && found->t_ns < step->end_ns) {
+    if (side == RP_RACE_OVERLAPS) {
         return true;
     }
     if (places == NULL || found->mismatch >= places->rows || step->stream >= places->streams) {
         return false;
     }
     uint64_t at_ns = places->at_ns[(size_t)found->mismatch * places->streams + step->stream];
-    return step->t_ns < found->t_ns ? at_ns <= step->t_ns : at_ns > step->t_ns;
+    return side == RP_RACE_BEFORE ? at_ns <= step->t_ns : at_ns > step->t_ns;
 }
 
 static void offer(const struct race_search *search, struct race_place *found,
@@ -127,8 +142,12 @@ static void offer(const struct race_search *search, struct race_place *found,
 {
     struct wio_replay_mismatch *mismatch = &search->mismatches[found->mismatch];
     struct wio_replay_race *race = &mismatch->race;
+    enum rp_race_side side = side_of(found, step);
+    if (!rp_race_explains(found->kind, &step->change, side, found->in_trace, found->in_replay)) {
+        return;
+    }
     int64_t after_ns = (int64_t)(step->t_ns - found->t_ns);
-    bool is_race = is_unordered(search, found, step);
+    bool is_race = is_unordered(search, found, step, side);
     bool is_nearer = race->stream == NONE || llabs(after_ns) < llabs(race->after_ns);
     if (is_race != found->is_race ? is_race : is_nearer) {
         tell(race, step, found->t_ns);
@@ -161,6 +180,21 @@ static void remember(struct subject *subject, const struct file_change *step)
     subject->last[place] = *step;
 }
 
+/* Does it overlap with a change by another thread that would leave another state? */
+static bool conflicts(const struct subject *subject, enum rp_race_kind kind,
+                      const struct file_change *step)
+{
+    for (uint32_t i = 0; i <= subject->last_count; i++) {
+        const struct file_change *other =
+            i == subject->last_count ? &subject->maybe : &subject->last[i];
+        if (other->end_ns > step->t_ns && other->stream != step->stream &&
+            rp_race_conflict(kind, &other->change, &step->change)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Mismatches that this change is behind. */
 static void meet_change(struct race_search *search, struct subject *subject,
                         const struct file_change *step)
@@ -179,17 +213,29 @@ static void meet_change(struct race_search *search, struct subject *subject,
         }
     }
     remember(subject, step);
-    subject->is_ambiguous = step->t_ns < subject->end_ns && step->stream != subject->stream;
-    if (step->end_ns > subject->end_ns) {
-        subject->end_ns = step->end_ns;
-        subject->stream = step->stream;
-    }
 }
 
-static void meet_path(struct race_search *search, uint32_t string, unsigned changes,
+/* An open that has found the file there changes nothing, unless it came behind a removal. */
+static void meet_step(struct race_search *search, struct subject *subject, enum rp_race_kind kind,
                       const struct file_change *step)
 {
-    const uint64_t *texts = wio_map_get(&search->by_string, string);
+    uint8_t *state = &search->states[step->change.name];
+    bool is_name = kind == RP_RACE_NAMES || kind == RP_RACE_ENTRIES;
+    bool is_conflict = conflicts(subject, kind, step);
+    bool is_there = is_name && step->change.may_make && *state == RP_RACE_MORE && !is_conflict;
+    if (is_there) {
+        subject->maybe = step->end_ns > subject->maybe.end_ns ? *step : subject->maybe;
+        return;
+    }
+    meet_change(search, subject, step);
+    subject->is_ambiguous = is_conflict;
+}
+
+static void meet_path(struct race_search *search, const struct file_change *step)
+{
+    unsigned changes = step->change.kinds;
+    const uint64_t *texts = wio_map_get(&search->by_string, step->change.name);
+    bool is_unsure = false;
     if (texts == NULL) {
         return;
     }
@@ -199,8 +245,42 @@ static void meet_path(struct race_search *search, uint32_t string, unsigned chan
             (changes & RP_RACE_IN(kind == RP_RACE_ENTRIES ? (unsigned)RP_RACE_NAMES : kind)) != 0;
         struct subject *subject = text == 0 || !is_changed ? NULL : subject_of(search, text, kind);
         if (subject != NULL) {
-            meet_change(search, subject, step);
+            meet_step(search, subject, (enum rp_race_kind)kind, step);
+            is_unsure |= subject->is_ambiguous;
         }
+    }
+    if ((changes & RP_RACE_IN(RP_RACE_NAMES)) != 0) {
+        search->states[step->change.name] = is_unsure              ? RP_RACE_UNKNOWN
+                                            : step->change.removes ? RP_RACE_LESS
+                                                                   : RP_RACE_MORE;
+    }
+}
+
+/* Is the name there, by what an event has found that changes none? Data of a file whose name is
+ * gone tells nothing. */
+static void see_name(struct race_search *search, const struct wio_event *event)
+{
+    uint8_t *state = &search->states[event->path];
+    if (event->error == 0 && *state == RP_RACE_UNKNOWN) {
+        *state = RP_RACE_MORE;
+    } else if (event->error == ENOENT || event->error == EEXIST) {
+        enum rp_race_state seen = rp_race_state_of(RP_RACE_NAMES, event, event->error, false);
+        *state = seen == RP_RACE_UNKNOWN ? *state : (uint8_t)seen;
+    }
+}
+
+/* What it has found in the trace and in the replay. */
+static void set_states(const struct wio_replay_mismatch *mismatch, const struct wio_event *event,
+                       struct race_place *found)
+{
+    found->in_trace =
+        (uint8_t)rp_race_state_of(found->kind, event, mismatch->expected_error, found->is_parent);
+    found->in_replay =
+        (uint8_t)rp_race_state_of(found->kind, event, mismatch->got_error, found->is_parent);
+    if (found->kind == RP_RACE_SIZE && mismatch->expected != mismatch->got) {
+        bool is_shorter = mismatch->got < mismatch->expected;
+        found->in_trace = is_shorter ? RP_RACE_MORE : RP_RACE_LESS;
+        found->in_replay = is_shorter ? RP_RACE_LESS : RP_RACE_MORE;
     }
 }
 
@@ -219,7 +299,9 @@ static void meet_mismatch(struct race_search *search, uint32_t index, const stru
         found->end_ns = event->t_ns + event->dur_ns + 1;
         found->next = subject->first;
         subject->first = i + 1;
-        search->mismatches[index].is_race |= subject->is_ambiguous;
+        set_states(&search->mismatches[index], event, found);
+        bool is_same = found->in_trace != RP_RACE_UNKNOWN && found->in_trace == found->in_replay;
+        search->mismatches[index].is_race |= subject->is_ambiguous && !is_same;
         for (uint32_t k = 0; k < subject->last_count; k++) {
             if (subject->last[k].stream != event->stream) {
                 offer(search, found, &subject->last[k]);
@@ -234,15 +316,17 @@ static void meet(struct race_search *search, const struct wio_event *event)
     if (index != NULL) {
         meet_mismatch(search, (uint32_t)*index, event);
     }
-    const struct file_change step = {event->stream, event->op, event->seq, event->t_ns,
-                                     event->t_ns + event->dur_ns + 1};
-    bool has_two;
-    unsigned changes = rp_race_changes(event, &has_two);
-    if (changes != 0) {
-        meet_path(search, event->path, changes, &step);
+    struct file_change step = {
+        event->stream, event->op, event->seq, event->t_ns, event->t_ns + event->dur_ns + 1, {0}};
+    bool is_changed = rp_race_change_of(event, false, &step.change);
+    if (is_changed) {
+        meet_path(search, &step);
     }
-    if (changes != 0 && has_two) {
-        meet_path(search, event->path2, changes, &step);
+    if (!is_changed || (step.change.kinds & RP_RACE_IN(RP_RACE_NAMES)) == 0) {
+        see_name(search, event);
+    }
+    if (rp_race_change_of(event, true, &step.change)) {
+        meet_path(search, &step);
     }
 }
 
@@ -340,6 +424,9 @@ static enum wio_status add_mismatch(struct race_search *search, const struct wio
     mismatch->is_race = false;
     found[0].mismatch = index;
     found[1].mismatch = index;
+    found[0].kind = kind;
+    found[1].kind = kind;
+    found[1].is_parent = true;
     WIO_TRY(add_subject(search, path, bytes, kind, &found[0].later));
     WIO_TRY(add_subject(search, path, kind == RP_RACE_NAMES ? parent_bytes(path) : 0, kind,
                         &found[1].later));
@@ -370,7 +457,8 @@ static enum wio_status prepare(struct race_search *search, const struct wio_trac
     size_t room = (size_t)2 * search->count;
     search->subjects = calloc(room, sizeof(*search->subjects));
     search->found = calloc(room, sizeof(*search->found));
-    if (search->subjects == NULL || search->found == NULL) {
+    search->states = calloc((size_t)wio_trace_string_count(trace) + 1, 1);
+    if (search->subjects == NULL || search->found == NULL || search->states == NULL) {
         return WIO_ERR_NOMEM;
     }
     for (uint32_t i = 0; i < search->count; i++) {

@@ -194,7 +194,7 @@ static void later_mismatches_of_the_same_file_follow(void **state)
     assert_ok(rp_races_find(trace, all, 3, NULL, &err), &err);
     assert_true(all[0].is_race);
     assert_true(all[1].is_race);
-    assert_int_equal(all[1].race.stream, 1);
+    assert_int_equal(all[1].race.stream, UINT32_MAX); /* mkdir makes no file in it */
     assert_false(all[2].is_race);
 }
 
@@ -236,6 +236,74 @@ static void only_chmod_changes_modes(void **state)
     assert_true(found.is_race);
 }
 
+static void changes_that_cannot_conflict_leave_one_state(void **state)
+{
+    (void)state;
+    static const char script[] =
+        THREADS "stat stream=2 t=500000 path=/a\n"
+                "open stream=0 t=1000000 dur=1000000 path=/a a0=0x42 res=3\n"
+                "open stream=1 t=1500000 dur=1000 path=/a a0=0x42 res=3\n"
+                "pwrite stream=0 t=2000000 dur=1000000 fd=3 path=/a off=0 size=4 res=4\n"
+                "pwrite stream=1 t=2500000 dur=1000 fd=3 path=/a off=4 size=4 res=4\n"
+                "stat stream=2 t=4000000 path=/a\n"
+                "mkdir stream=0 t=5000000 dur=1000000 path=/d/x a0=0755\n"
+                "rmdir stream=1 t=5500000 dur=1000 path=/d/y\n"
+                "rmdir stream=2 t=7000000 path=/d err=39\n";
+    (void)race_of(script, 2, 1, 0, ENOENT);
+    assert_false(found.is_race);
+    assert_int_equal(found.race.stream, UINT32_MAX);
+    (void)race_of(script, 2, 1, 0, 0);
+    assert_false(found.is_race);
+    (void)race_of(script, 2, 2, ENOTEMPTY, 0);
+    assert_false(found.is_race);
+}
+
+static void changes_that_conflict_leave_either_state(void **state)
+{
+    (void)state;
+    static const char script[] =
+        THREADS "stat stream=2 t=500000 path=/a\n"
+                "open stream=0 t=1000000 dur=1000000 path=/a a0=0x42 res=3\n"
+                "unlink stream=1 t=1500000 dur=1000 path=/a\n"
+                "pwrite stream=0 t=2000000 dur=1000000 fd=3 path=/a off=0 size=4 res=4\n"
+                "ftruncate stream=1 t=2500000 dur=1000 fd=3 path=/a size=0 res=0\n"
+                "stat stream=2 t=4000000 path=/a\n";
+    (void)race_of(script, 2, 1, 0, ENOENT);
+    assert_true(found.is_race);
+    (void)race_of(script, 2, 1, 0, 0);
+    assert_true(found.is_race);
+}
+
+/* Whichever way the two have changed places. */
+static void a_change_explains_only_what_it_can_make(void **state)
+{
+    (void)state;
+    static const char script[] = THREADS "mkdir stream=0 t=1000000 dur=1000000 path=/a a0=0755\n"
+                                         "rmdir stream=1 t=2100000 path=/a\n"
+                                         "mkdir stream=1 t=2200000 path=/a a0=0755\n"
+                                         "stat stream=0 t=3000000 path=/a\n";
+    uint64_t at_ns[] = {0, 2300000, 0};
+    const struct rp_places places = {at_ns, 1, 3};
+    at_ns[1] = 2150000; /* before the second mkdir: it was not there yet */
+    assert_race(race_at(script, 0, 1, 0, ENOENT, &places), 1, 1, WIO_OP_mkdir, -8 * MS / 10);
+    assert_true(found.is_race);
+    static const char later[] = THREADS "mkdir stream=1 t=1000000 path=/a a0=0755\n"
+                                        "stat stream=0 t=2000000 path=/a\n"
+                                        "mkdir stream=0 t=2500000 path=/a a0=0755 err=17\n"
+                                        "mkdir stream=2 t=3000000 path=/a/b a0=0755\n"
+                                        "link stream=2 t=3100000 path=/b path2=/a\n"
+                                        "unlink stream=2 t=3200000 path=/c\n"
+                                        "stat stream=0 t=4000000 path=/c err=2\n"
+                                        "mkdir stream=0 t=5000000 path=/c a0=0755\n";
+    at_ns[1] = 1100000;
+    at_ns[2] = 3900000; /* a link that came too early does not take the name away */
+    (void)race_at(later, 0, 0, 0, ENOENT, &places);
+    assert_false(found.is_race);
+    at_ns[2] = 3300000; /* and an unlink that came does not make mkdir find one */
+    (void)race_at(later, 0, 3, 0, EEXIST, &places);
+    assert_false(found.is_race);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +318,9 @@ int main(void)
         cmocka_unit_test_teardown(later_mismatches_of_the_same_file_follow, drop),
         cmocka_unit_test_teardown(errors_of_the_target_are_no_races, drop),
         cmocka_unit_test_teardown(only_chmod_changes_modes, drop),
+        cmocka_unit_test_teardown(changes_that_cannot_conflict_leave_one_state, drop),
+        cmocka_unit_test_teardown(changes_that_conflict_leave_either_state, drop),
+        cmocka_unit_test_teardown(a_change_explains_only_what_it_can_make, drop),
     };
     return WIO_RUN(tests);
 }
