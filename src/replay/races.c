@@ -130,7 +130,8 @@ static bool is_unordered(const struct race_search *search, const struct race_pla
     if (side == RP_RACE_OVERLAPS) {
         return true;
     }
-    if (places == NULL || found->mismatch >= places->rows || step->stream >= places->streams) {
+    if (places == NULL || found->mismatch >= places->rows || step->stream >= places->streams ||
+        (places->is_absent != NULL && places->is_absent[step->stream])) {
         return false;
     }
     uint64_t at_ns = places->at_ns[(size_t)found->mismatch * places->streams + step->stream];

@@ -11,6 +11,8 @@
 #ifndef WIO_REPLAY_RACES_H
 #define WIO_REPLAY_RACES_H
 
+#include <stdbool.h>
+
 #include <whyio/status.h>
 #include <whyio/trace.h>
 
@@ -20,7 +22,8 @@
  * one time of the trace for each stream (rp_progress.at_ns). */
 struct rp_places {
     const uint64_t *at_ns;
-    uint32_t rows; /* 0 = not known */
+    const bool *is_absent; /* of each stream: no thread plays it, it came nowhere; NULL = none */
+    uint32_t rows;         /* 0 = not known */
     uint32_t streams;
 };
 

@@ -102,14 +102,35 @@ enum wio_status rp_result_set_phases(struct wio_replay_result *result, const str
     return WIO_OK;
 }
 
-static enum wio_status copy_mismatches(struct wio_replay_result *result,
-                                       const struct wio_trace *trace, const struct rp_board *board,
-                                       struct wio_error *err)
+/* The places of threads prove a race only where all waited as in the trace. */
+static bool has_places(const struct rp_board *board)
 {
-    /* the places of threads prove a race only where they waited as in the trace */
-    const struct rp_places places = {board->places, board->place_rows, board->stream_count};
-    bool has_places = board->has_waits && board->crowd == &board->own_crowd;
+    return board->has_waits && board->crowd == &board->own_crowd &&
+           atomic_load(&board->untied) == 0 && atomic_load(&board->is_tangled) == 0;
+}
 
+static enum wio_status find_races(struct wio_replay_result *result, const struct rp_plan *plan,
+                                  const struct rp_board *board, struct wio_error *err)
+{
+    const struct rp_family *family = &plan->family;
+    bool *is_absent = calloc((size_t)family->stream_count + 1, sizeof(*is_absent));
+    if (is_absent == NULL) {
+        return no_memory(err);
+    }
+    for (uint32_t i = 0; i < family->stream_count; i++) {
+        is_absent[i] = family->streams[i].image == RP_NONE;
+    }
+    const struct rp_places places = {board->places, is_absent, board->place_rows,
+                                     board->stream_count};
+    enum wio_status status = rp_races_find(plan->trace, result->mismatches, result->mismatch_listed,
+                                           has_places(board) ? &places : NULL, err);
+    free(is_absent);
+    return status;
+}
+
+static enum wio_status copy_mismatches(struct wio_replay_result *result, const struct rp_plan *plan,
+                                       const struct rp_board *board, struct wio_error *err)
+{
     uint32_t count = atomic_load(&board->mismatch_count);
     count = count < WIO_REPLAY_MISMATCHES ? count : WIO_REPLAY_MISMATCHES;
     result->mismatches = calloc((size_t)count + 1, sizeof(*result->mismatches));
@@ -118,7 +139,7 @@ static enum wio_status copy_mismatches(struct wio_replay_result *result,
     }
     memcpy(result->mismatches, board->mismatches, count * sizeof(*result->mismatches));
     result->mismatch_listed = count;
-    WIO_TRY(rp_races_find(trace, result->mismatches, count, has_places ? &places : NULL, err));
+    WIO_TRY(find_races(result, plan, board, err));
     for (uint32_t i = 0; i < count; i++) {
         result->race_count += result->mismatches[i].is_race;
     }
@@ -133,7 +154,7 @@ enum wio_status rp_result_take(struct wio_replay_result *result, const struct rp
     rp_result_set_totals(result, tally);
     result->untied = atomic_load(&(*board)->untied);
     WIO_TRY(rp_result_set_phases(result, plan, tally, err));
-    WIO_TRY(copy_mismatches(result, plan->trace, *board, err));
+    WIO_TRY(copy_mismatches(result, plan, *board, err));
     for (uint32_t i = 0; i < ranks->count; i++) {
         ranks->items[i].account = (*board)->ranks[i];
     }

@@ -129,7 +129,7 @@ static void calls_that_came_in_another_order_are_a_race_where_waits_are_kept(voi
                                          "mkdir stream=1 t=3000000 path=/a a0=0755\n"
                                          "rmdir stream=1 t=4000000 path=/a\n";
     uint64_t at_ns[] = {2000000, 2500000, UINT64_MAX};
-    const struct rp_places places = {at_ns, 1, 3};
+    const struct rp_places places = {at_ns, NULL, 1, 3};
     (void)race_at(script, 0, 0, ENOENT, 0, &places); /* after the first, before the second */
     assert_false(found.is_race);
     at_ns[1] = 4000000;
@@ -283,7 +283,7 @@ static void a_change_explains_only_what_it_can_make(void **state)
                                          "mkdir stream=1 t=2200000 path=/a a0=0755\n"
                                          "stat stream=0 t=3000000 path=/a\n";
     uint64_t at_ns[] = {0, 2300000, 0};
-    const struct rp_places places = {at_ns, 1, 3};
+    const struct rp_places places = {at_ns, NULL, 1, 3};
     at_ns[1] = 2150000; /* before the second mkdir: it was not there yet */
     assert_race(race_at(script, 0, 1, 0, ENOENT, &places), 1, 1, WIO_OP_mkdir, -8 * MS / 10);
     assert_true(found.is_race);
@@ -304,6 +304,21 @@ static void a_change_explains_only_what_it_can_make(void **state)
     assert_false(found.is_race);
 }
 
+static void a_stream_that_is_not_played_has_come_nowhere(void **state)
+{
+    (void)state;
+    static const char script[] = THREADS "stat stream=0 t=1000000 path=/a err=2\n"
+                                         "mkdir stream=1 t=3000000 path=/a a0=0755\n";
+    const uint64_t at_ns[] = {1000000, UINT64_MAX, UINT64_MAX};
+    const bool is_absent[] = {false, true, false};
+    struct rp_places places = {at_ns, NULL, 1, 3};
+    (void)race_at(script, 0, 0, ENOENT, 0, &places); /* it is at its end */
+    assert_true(found.is_race);
+    places.is_absent = is_absent;
+    (void)race_at(script, 0, 0, ENOENT, 0, &places);
+    assert_false(found.is_race);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +336,7 @@ int main(void)
         cmocka_unit_test_teardown(changes_that_cannot_conflict_leave_one_state, drop),
         cmocka_unit_test_teardown(changes_that_conflict_leave_either_state, drop),
         cmocka_unit_test_teardown(a_change_explains_only_what_it_can_make, drop),
+        cmocka_unit_test_teardown(a_stream_that_is_not_played_has_come_nowhere, drop),
     };
     return WIO_RUN(tests);
 }
