@@ -109,9 +109,9 @@ static inline long raw_fstat(int fd, struct stat *st)
     return raw_call3(SYS_fstat, fd, (long)st, 0);
 }
 
-/* The type bits of a file's mode, without asking a server for them; 0: none, or not known. Kernels
- * before 4.11, and some filters of system calls, have no statx(2). */
-static inline uint32_t raw_file_type(int fd)
+/* The type bits of a file's mode, without asking a server for them; 0: none, as of an eventfd; -1:
+ * not known. Kernels before 4.11, and some filters of system calls, have no statx(2). */
+static inline int64_t raw_file_type(int fd)
 {
     struct statx now = {0};
     struct stat st = {0};
@@ -119,7 +119,7 @@ static inline uint32_t raw_file_type(int fd)
                   (long)&now, 0) == 0) {
         return now.stx_mode & S_IFMT;
     }
-    return raw_fstat(fd, &st) == 0 ? st.st_mode & S_IFMT : 0;
+    return raw_fstat(fd, &st) == 0 ? (int64_t)(st.st_mode & S_IFMT) : -1;
 }
 
 /* NULL on failure. */

@@ -7,9 +7,9 @@
  * is slow to answer is not asked, since that time would be none of the program's. */
 static void find_type(int fd, struct cap_fd *entry)
 {
-    const uint32_t type = raw_file_type(fd);
+    const int64_t type = raw_file_type(fd);
     uint32_t flags = CAP_FD_TYPED;
-    if (type != 0) {
+    if (type >= 0) {
         flags |= S_ISREG(type) ? CAP_FD_REGULAR | CAP_FD_SEEKS : 0;
         flags |= S_ISBLK(type) || S_ISDIR(type) ? CAP_FD_SEEKS : 0;
         cap_fd_put_flag(entry, flags, true);

@@ -12,6 +12,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import time
 
 from record_case import WHYIO, RecordCase, main, need, until
@@ -103,6 +104,27 @@ class Short(RecordCase):
         for call, bound in BOUNDS.items():
             self.assertLessEqual(added[call], bound, added)
         self.assertLessEqual(sum(added.values()), ALL, added)
+
+    def test_a_file_without_a_type_is_asked_once(self):
+        """An eventfd has none: its type is known after the first read all the same."""
+        python = ("import os\nfd = os.eventfd(1000, os.EFD_SEMAPHORE)\n"
+                  "for _ in range(100): os.read(fd, 8)\n")
+        counts = self.calls_all(WHYIO, "record", "-q", "-o", "t", "--", sys.executable, "-S", "-E", "-c", python)
+        self.assertGreaterEqual(counts["read 8"], 100)
+        self.assertLess(counts["statx of eventfd"], 5, counts)
+
+    def calls_all(self, *command):
+        answer = subprocess.run(["strace", "-f", "-y", "-e", "trace=read,statx,fstat,newfstatat", "-o", "calls",
+                                 *command], check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
+        if not os.path.exists("calls") or os.path.getsize("calls") == 0:
+            self.skipTest("strace cannot trace here")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        counts = collections.Counter()
+        with open("calls", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                if "[eventfd" in line:
+                    counts["read 8" if " read(" in line else "statx of eventfd"] += 1
+        return counts
 
 
 if __name__ == "__main__":
