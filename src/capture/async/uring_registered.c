@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "capture/async/uring.h"
+#include "capture/core/address.h"
 #include "capture/core/raw.h"
 #include "capture/files/descriptors.h"
 #include "capture/mpi/mpi_io.h"
@@ -73,7 +74,10 @@ void cap_uring_set_files(struct cap_thread *self, struct cap_uring *ring, const 
 void cap_uring_update_files(struct cap_thread *self, struct cap_uring *ring, unsigned first,
                             const int *fds, unsigned count)
 {
-    for (unsigned i = 0; i < count && fds != NULL && first + i < ring->file_count; i++) {
+    uint64_t page = 0;
+    for (unsigned i = 0;
+         i < count && first + i < ring->file_count && cap_is_mapped_near((uintptr_t)&fds[i], &page);
+         i++) {
         if (fds[i] != IORING_REGISTER_FILES_SKIP) {
             set_file(self, ring, first + i, fds[i]);
         }

@@ -65,11 +65,17 @@ static unsigned mark_of(unsigned opcode)
     }
 }
 
+/* Can the kernel read it? Longer ones it refuses, too. */
+static bool is_path(uint64_t address)
+{
+    return cap_text_bytes(address, PATH_MAX) != UINT64_MAX;
+}
+
 /* An empty path is none, unless the request may mean the descriptor (AT_EMPTY_PATH). */
 static uint32_t path_or_fd_at(struct cap_thread *self, int dirfd, uint64_t address, int flags)
 {
     const char *path = (const char *)(uintptr_t)address;
-    if (!cap_is_mapped(address) || (path[0] == '\0' && (flags & AT_EMPTY_PATH) == 0)) {
+    if (!is_path(address) || (path[0] == '\0' && (flags & AT_EMPTY_PATH) == 0)) {
         return WIO_NO_STRING;
     }
     return cap_string(self, dirfd, path);
@@ -153,10 +159,10 @@ static void set_stat(struct cap_thread *self, struct cap_request *request,
 static void set_symlink(struct cap_thread *self, struct cap_request *request,
                         const struct io_uring_sqe *sqe)
 {
-    const char *text = (const char *)(uintptr_t)sqe->addr;
+    uint64_t bytes = cap_text_bytes(sqe->addr, PATH_MAX);
     request->path = path_at(self, sqe->fd, sqe->addr2);
-    if (cap_is_mapped(sqe->addr)) {
-        request->ext.path2 = cap_text(self, text, strnlen(text, PATH_MAX));
+    if (bytes != UINT64_MAX) {
+        request->ext.path2 = cap_text(self, (const char *)(uintptr_t)sqe->addr, bytes);
     }
 }
 
@@ -168,7 +174,8 @@ static void set_open(struct cap_thread *self, struct cap_request *request, struc
     request->ext.offset2 = sqe->len;
     if (sqe->opcode == IORING_OP_OPENAT2) {
         const struct open_how *how = (const struct open_how *)(uintptr_t)sqe->off;
-        bool is_readable = cap_is_mapped(sqe->off) && sqe->len >= sizeof(*how);
+        bool is_readable = cap_is_mapped(sqe->off) && cap_is_mapped(sqe->off + sizeof(*how) - 1) &&
+                           sqe->len >= sizeof(*how);
         request->ext.offset2 = is_readable ? (int64_t)how->mode : 0;
         request->ext.arg[2] = is_readable ? (int64_t)how->flags : 0;
     }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "capture/core/raw.h"
 
@@ -40,6 +41,24 @@ static inline bool cap_is_mapped_near(uint64_t address, uint64_t *page)
     }
     *page = cap_is_mapped(address) ? address & CAP_PAGE_MASK : 0;
     return *page != 0;
+}
+
+/* Bytes of a text up to its end, which is less than `room` bytes away, or UINT64_MAX: none is
+ * there, or it runs into memory that is not. A system call for each page that it touches. */
+static inline uint64_t cap_text_bytes(uint64_t address, uint64_t room)
+{
+    uint64_t bytes = 0;
+    while (bytes < room && cap_is_mapped(address + bytes)) {
+        uint64_t at = address + bytes;
+        uint64_t in_page = (at | ~CAP_PAGE_MASK) + 1 - at;
+        uint64_t part = room - bytes < in_page ? room - bytes : in_page;
+        uint64_t found = strnlen((const char *)(uintptr_t)at, part);
+        bytes += found;
+        if (found < part) {
+            return bytes;
+        }
+    }
+    return UINT64_MAX;
 }
 
 #endif

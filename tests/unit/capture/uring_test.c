@@ -2,10 +2,14 @@
 /* Rings in ordinary memory, filled by the test in place of program and kernel. */
 #include "support/unit.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "capture/async/uring.h"
+#include "capture/core/address.h"
 
 #define ENTRIES 8u
 #define RING_FD 1000
@@ -357,6 +361,40 @@ static void test_vectors_of_registered_memory(void **state)
     cap_uring_forget(ring);
 }
 
+/* Two pages, and none behind them. */
+static void test_paths_without_an_end(void **state)
+{
+    struct cap_uring *ring = make_ring();
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)state;
+    assert_true(memory != MAP_FAILED);
+    assert_int_equal(munmap(memory + 2 * page, page), 0);
+    char *end = memory + 2 * page;
+    memset(memory, 'x', 2 * page);
+    memory[0] = '/';
+    end[-20] = '/';
+    assert_int_equal(cap_text_bytes((uintptr_t)end - 20, PATH_MAX), UINT64_MAX);
+    assert_int_equal(cap_text_bytes((uintptr_t)memory, PATH_MAX), UINT64_MAX);
+    assert_int_equal(cap_text_bytes((uintptr_t)end, PATH_MAX), UINT64_MAX);
+    struct io_uring_sqe sqe = {.opcode = IORING_OP_UNLINKAT, .fd = AT_FDCWD};
+    sqe.addr = (uintptr_t)end - 20;
+    assert_int_equal(cap_uring_request(cap_self, ring, &sqe).path, WIO_NO_STRING);
+    sqe.addr2 = (uintptr_t)end - 20;
+    sqe.opcode = IORING_OP_SYMLINKAT;
+    struct cap_request request = cap_uring_request(cap_self, ring, &sqe);
+    assert_int_equal(request.path, WIO_NO_STRING);
+    assert_int_equal(request.ext.path2, WIO_NO_STRING);
+    end[-1] = '\0';
+    assert_int_equal(cap_text_bytes((uintptr_t)end - 20, PATH_MAX), 19);
+    assert_int_equal(cap_text_bytes((uintptr_t)memory + page - 3, PATH_MAX),
+                     page + 2 < PATH_MAX ? page + 2 : UINT64_MAX);
+    memory[page + 9] = '\0'; /* over the border of two pages */
+    assert_int_equal(cap_text_bytes((uintptr_t)memory + page - 3, PATH_MAX), 12);
+    assert_int_equal(munmap(memory, 2 * page), 0);
+    cap_uring_forget(ring);
+}
+
 static void test_the_second_end_of_a_send_is_none(void **state)
 {
     struct cap_uring *ring = make_ring();
@@ -484,6 +522,7 @@ int main(void)
         cmocka_unit_test(test_memory_of_the_programs_own),
         cmocka_unit_test(test_files_by_their_places),
         cmocka_unit_test(test_vectors_of_registered_memory),
+        cmocka_unit_test(test_paths_without_an_end),
         cmocka_unit_test(test_the_second_end_of_a_send_is_none),
         cmocka_unit_test(test_an_index_is_of_its_thread),
         cmocka_unit_test(test_two_threads_enter_at_once),
