@@ -278,3 +278,18 @@ enum rp_race_kind rp_race_kind_of(const struct wio_replay_mismatch *mismatch)
     }
     return meets_length(mismatch->op) ? RP_RACE_SIZE : RP_RACE_NONE;
 }
+
+bool rp_race_is_fault(const struct wio_replay_mismatch *mismatch)
+{
+    switch (mismatch->got_error) {
+    case EIO:
+    case EFBIG:
+    case EPERM:
+    case ENOSPC:
+    case EDQUOT:
+    case EROFS:
+        return true;
+    default:
+        return false;
+    }
+}

@@ -56,4 +56,7 @@ bool rp_race_explains(enum rp_race_kind kind, const struct rp_race_change *chang
  * results that do not depend on what others do. A length is only that where both worked. */
 enum rp_race_kind rp_race_kind_of(const struct wio_replay_mismatch *mismatch);
 
+/* Has the storage failed, or refused what it cannot do? Such a mismatch follows from no race. */
+bool rp_race_is_fault(const struct wio_replay_mismatch *mismatch);
+
 #endif

@@ -180,9 +180,9 @@ static void later_mismatches_of_the_same_file_follow(void **state)
                                 "mkdir stream=1 t=1500000 path=/d a0=0755\n"
                                 "open stream=0 t=4000000 path=/d/f err=2\n"
                                 "open stream=0 t=5000000 path=/e err=2\n");
-    struct wio_replay_mismatch all[3];
-    const char *paths[] = {"/d", "/d/f", "/e"};
-    for (uint32_t i = 0; i < 3; i++) {
+    struct wio_replay_mismatch all[5];
+    const char *paths[] = {"/d", "/d/f", "/e", "/d/f", "/d/f"};
+    for (uint32_t i = 0; i < 5; i++) {
         all[i] =
             (struct wio_replay_mismatch){.seq = i, .op = WIO_OP_open, .expected_error = ENOENT};
         for (uint32_t k = 1; k <= wio_trace_string_count(trace); k++) {
@@ -191,11 +191,15 @@ static void later_mismatches_of_the_same_file_follow(void **state)
             }
         }
     }
-    assert_ok(rp_races_find(trace, all, 3, NULL, &err), &err);
+    all[3].got_error = EBADF; /* of a file that was not opened .. */
+    all[4].got_error = EIO;   /* .. and of a disk that fails */
+    assert_ok(rp_races_find(trace, all, 5, NULL, &err), &err);
     assert_true(all[0].is_race);
     assert_true(all[1].is_race);
     assert_int_equal(all[1].race.stream, UINT32_MAX); /* mkdir makes no file in it */
     assert_false(all[2].is_race);
+    assert_true(all[3].is_race);
+    assert_false(all[4].is_race);
 }
 
 /* Two threads write and create the file meanwhile: that does not make a disk fail. */
