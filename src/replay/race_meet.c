@@ -39,17 +39,24 @@ static bool is_unordered(const struct race_search *search, const struct race_pla
     return side == RP_RACE_BEFORE ? at_ns <= step->t_ns : at_ns > step->t_ns;
 }
 
+static bool explains(const struct race_place *found, const struct file_change *step,
+                     enum rp_race_side side)
+{
+    return rp_race_explains(found->kind, &step->change, side, found->in_trace, found->in_replay);
+}
+
+/* One that would explain it from the other side is told, and is no race. */
 static void offer(const struct race_search *search, struct race_place *found,
                   const struct file_change *step)
 {
     struct wio_replay_mismatch *mismatch = &search->mismatches[found->mismatch];
     struct wio_replay_race *race = &mismatch->race;
     enum rp_race_side side = side_of(found, step);
-    if (!rp_race_explains(found->kind, &step->change, side, found->in_trace, found->in_replay)) {
+    if (!explains(found, step, RP_RACE_OVERLAPS)) {
         return;
     }
     int64_t after_ns = (int64_t)(step->t_ns - found->t_ns);
-    bool is_race = is_unordered(search, found, step, side);
+    bool is_race = explains(found, step, side) && is_unordered(search, found, step, side);
     bool is_nearer = race->stream == NONE || llabs(after_ns) < llabs(race->after_ns);
     if (is_race != found->is_race ? is_race : is_nearer) {
         tell(race, step, found->t_ns);
