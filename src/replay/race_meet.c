@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "ops/calls.h"
 #include "replay/races_internal.h"
 
 static void tell(struct wio_replay_race *race, const struct file_change *step, uint64_t t_ns)
@@ -17,7 +18,7 @@ static void tell(struct wio_replay_race *race, const struct file_change *step, u
 
 static enum rp_race_side side_of(const struct race_place *found, const struct file_change *step)
 {
-    if (step->t_ns < found->end_ns && found->t_ns < step->end_ns) {
+    if (step->t_ns < found->end_ns && found->begin_ns < step->end_ns) {
         return RP_RACE_OVERLAPS;
     }
     return step->t_ns < found->t_ns ? RP_RACE_BEFORE : RP_RACE_AFTER;
@@ -123,6 +124,11 @@ static void meet_step(struct race_search *search, struct subject *subject, enum 
                       const struct file_change *step)
 {
     uint8_t *state = &search->states[step->change.name];
+    subject->is_mixed = step->t_ns < subject->end_ns && step->stream != subject->stream;
+    if (step->end_ns > subject->end_ns) {
+        subject->end_ns = step->end_ns;
+        subject->stream = step->stream;
+    }
     bool is_name = kind == RP_RACE_NAMES || kind == RP_RACE_ENTRIES;
     bool is_conflict = conflicts(subject, kind, step);
     bool is_there = is_name && step->change.may_make && *state == RP_RACE_MORE && !is_conflict;
@@ -172,6 +178,34 @@ static void see_name(struct race_search *search, const struct wio_event *event)
     }
 }
 
+static void see_open(const struct race_search *search, const struct wio_event *event)
+{
+    const uint64_t *texts = wio_map_get(&search->by_string, event->path);
+    uint32_t text = texts == NULL ? 0 : (uint32_t)*texts;
+    struct subject *subject = text == 0 ? NULL : subject_of(search, text, RP_RACE_ENTRIES);
+    if (subject == NULL || event->error != 0) {
+        return;
+    }
+    uint32_t i = 0;
+    while (i < subject->listing_count && subject->listings[i].stream != event->stream) {
+        i++;
+    }
+    if (i < LAST_MAX) {
+        subject->listings[i] = (struct listing){event->stream, event->t_ns};
+        subject->listing_count = i == subject->listing_count ? i + 1 : subject->listing_count;
+    }
+}
+
+static uint64_t listed_since(const struct subject *subject, const struct wio_event *event)
+{
+    for (uint32_t i = 0; i < subject->listing_count; i++) {
+        if (subject->listings[i].stream == event->stream) {
+            return subject->listings[i].t_ns;
+        }
+    }
+    return event->t_ns;
+}
+
 /* What it has found in the trace and in the replay. */
 static void set_states(const struct wio_replay_mismatch *mismatch, const struct wio_event *event,
                        struct race_place *found)
@@ -199,12 +233,15 @@ static void meet_mismatch(struct race_search *search, uint32_t index, const stru
         }
         struct subject *subject = &search->subjects[place];
         found->t_ns = event->t_ns;
+        bool is_listed = wio_op_class(event->op) == WIO_CLASS_READDIR;
+        found->begin_ns = is_listed ? listed_since(subject, event) : event->t_ns;
         found->end_ns = event->t_ns + event->dur_ns + 1;
         found->next = subject->first;
         subject->first = i + 1;
         set_states(&search->mismatches[index], event, found);
         bool is_same = found->in_trace != RP_RACE_UNKNOWN && found->in_trace == found->in_replay;
-        search->mismatches[index].is_race |= subject->is_ambiguous && !is_same;
+        search->mismatches[index].is_race |=
+            (is_listed ? subject->is_mixed : subject->is_ambiguous) && !is_same;
         for (uint32_t k = 0; k < subject->last_count; k++) {
             if (subject->last[k].stream != event->stream) {
                 offer(search, found, &subject->last[k]);
@@ -218,6 +255,9 @@ void rp_races_meet(struct race_search *search, const struct wio_event *event)
     const uint64_t *index = wio_map_get(&search->by_event, event_key(event->stream, event->seq));
     if (index != NULL) {
         meet_mismatch(search, (uint32_t)*index, event);
+    }
+    if (wio_op_class(event->op) == WIO_CLASS_OPEN) {
+        see_open(search, event);
     }
     struct file_change step = {
         event->stream, event->op, event->seq, event->t_ns, event->t_ns + event->dur_ns + 1, {0}};

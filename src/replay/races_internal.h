@@ -29,6 +29,7 @@ struct file_change {
 
 /* A mismatch, at one of the things that it may have found changed. */
 struct race_place {
+    uint64_t begin_ns; /* from then on it may have been read: t_ns, or the open of a directory */
     uint32_t mismatch;
     uint32_t next;     /* of the same subject, + 1 */
     uint32_t later;    /* changes behind it that were compared */
@@ -41,13 +42,25 @@ struct race_place {
     uint64_t end_ns;
 };
 
+/* A thread has opened a directory: libc reads many entries at once, earlier than they are given. */
+struct listing {
+    uint32_t stream;
+    uint64_t t_ns;
+};
+
 /* A path, in one respect. */
 struct subject {
     struct file_change last[LAST_MAX]; /* of different threads */
     uint32_t last_count;
     uint32_t oldest;
-    uint32_t first;           /* found + 1 */
+    uint32_t first;                    /* found + 1 */
+    uint64_t end_ns;                   /* of the changes so far, the last end .. */
+    uint32_t stream;                   /* .. and whose it is */
+    struct listing listings[LAST_MAX]; /* of the entries */
+    uint32_t listing_count;
     struct file_change maybe; /* the last open that would have made it, had it not been there */
+    bool is_mixed; /* the last two changes overlap of any entries: which of them a listing in pieces
+                      has is not known */
     bool is_ambiguous; /* the last change and one by another thread overlap, and may have left
                           another state in another order: the trace does not tell which */
 };

@@ -323,6 +323,21 @@ static void a_stream_that_is_not_played_has_come_nowhere(void **state)
     assert_false(found.is_race);
 }
 
+/* The entries that readdir gives were read when the first one was asked for, or before. */
+static void entries_may_be_older_than_the_call(void **state)
+{
+    (void)state;
+    static const char script[] = THREADS "opendir stream=0 t=1000000 path=/d res=3\n"
+                                         "mkdir stream=1 t=1500000 path=/d/x a0=0755\n"
+                                         "readdir stream=0 t=2000000 fd=3 path=/d\n"
+                                         "opendir stream=0 t=3000000 path=/d res=3\n"
+                                         "readdir stream=0 t=4000000 fd=3 path=/d\n";
+    assert_race(race_of(script, 0, 1, 0, 0), 1, 0, WIO_OP_mkdir, -MS / 2);
+    assert_true(found.is_race);
+    (void)race_of(script, 0, 3, 0, 0);
+    assert_false(found.is_race);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +355,7 @@ int main(void)
         cmocka_unit_test_teardown(changes_that_cannot_conflict_leave_one_state, drop),
         cmocka_unit_test_teardown(changes_that_conflict_leave_either_state, drop),
         cmocka_unit_test_teardown(a_change_explains_only_what_it_can_make, drop),
+        cmocka_unit_test_teardown(entries_may_be_older_than_the_call, drop),
         cmocka_unit_test_teardown(a_stream_that_is_not_played_has_come_nowhere, drop),
     };
     return WIO_RUN(tests);
