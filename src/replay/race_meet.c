@@ -191,7 +191,7 @@ static void see_open(const struct race_search *search, const struct wio_event *e
         i++;
     }
     if (i < LAST_MAX) {
-        subject->listings[i] = (struct listing){event->stream, event->t_ns};
+        subject->listings[i] = (struct race_listing){event->stream, event->t_ns};
         subject->listing_count = i == subject->listing_count ? i + 1 : subject->listing_count;
     }
 }

@@ -43,7 +43,7 @@ struct race_place {
 };
 
 /* A thread has opened a directory: libc reads many entries at once, earlier than they are given. */
-struct listing {
+struct race_listing {
     uint32_t stream;
     uint64_t t_ns;
 };
@@ -53,10 +53,10 @@ struct subject {
     struct file_change last[LAST_MAX]; /* of different threads */
     uint32_t last_count;
     uint32_t oldest;
-    uint32_t first;                    /* found + 1 */
-    uint64_t end_ns;                   /* of the changes so far, the last end .. */
-    uint32_t stream;                   /* .. and whose it is */
-    struct listing listings[LAST_MAX]; /* of the entries */
+    uint32_t first;                         /* found + 1 */
+    uint64_t end_ns;                        /* of the changes so far, the last end .. */
+    uint32_t stream;                        /* .. and whose it is */
+    struct race_listing listings[LAST_MAX]; /* of the entries */
     uint32_t listing_count;
     struct file_change maybe; /* the last open that would have made it, had it not been there */
     bool is_mixed; /* the last two changes overlap of any entries: which of them a listing in pieces
